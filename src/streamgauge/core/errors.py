@@ -1,0 +1,44 @@
+"""Every error streamgauge raises on purpose.
+
+StreamgaugeError            exit code 1
+├── BadInput                exit code 2: the user can mend it in a file or a flag
+│   └── CorruptRun          exit code 2: a run folder that cannot be read
+├── Unreachable             exit code 3: the system under test does not answer
+└── CaseFailed              exit code 1: a case broke while it ran
+    └── AgentDied           exit code 1: an agent process ended before it was done
+
+A message is one line: what is wrong, where, and what to do. Errors of foreign
+libraries are mapped to these where the library is called, nowhere else.
+"""
+
+from __future__ import annotations
+
+
+class StreamgaugeError(Exception):
+    """Whatever the command line shows as one line instead of a traceback."""
+
+    exit_code = 1
+
+
+class BadInput(StreamgaugeError):
+    """Something the user gave is not allowed: a flag, a field, a file."""
+
+    exit_code = 2
+
+
+class CorruptRun(BadInput):
+    """A run folder lacks a file, or holds one that cannot be read."""
+
+
+class Unreachable(StreamgaugeError):
+    """The system under test did not answer before the deadline."""
+
+    exit_code = 3
+
+
+class CaseFailed(StreamgaugeError):
+    """A case broke; what it recorded until then is kept."""
+
+
+class AgentDied(CaseFailed):
+    """An agent process ended before its task did."""

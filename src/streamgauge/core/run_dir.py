@@ -1,0 +1,209 @@
+"""A run's folder: every path in it, and the only place that joins paths.
+
+The folder may be a local path or a URL (`hdfs://`, `s3://`): reading and writing go
+through pyarrow's file systems, so that no stage assumes a disk shared by all hosts.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import secrets
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import fs
+
+from streamgauge.core.errors import BadInput, CorruptRun
+
+
+@dataclass(frozen=True)
+class RunDir:
+    """One run: `runs/<id>/`."""
+
+    location: str
+    """A local path, or a URL."""
+
+    @classmethod
+    def create(cls, runs_folder: str, name: str) -> RunDir:
+        """Make a new, empty run folder below `runs_folder`."""
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+        run = cls(posixpath.join(_absolute(runs_folder), f"{stamp}-{name}-{secrets.token_hex(2)}"))
+        try:
+            run._files.create_dir(run._root, recursive=True)
+        except OSError as error:
+            raise BadInput(f"--out {runs_folder}: cannot make a run folder there: {error}") from error
+        return run
+
+    @classmethod
+    def open(cls, location: str) -> RunDir:
+        """An existing run folder, or one clear line why it is none."""
+        run = cls(_absolute(location))
+        if not run.exists():
+            raise BadInput(f"{location}: no such run folder; `streamgauge runs` lists what there is")
+        if not run.has(run.plan):
+            raise CorruptRun(f"{location}: not a run folder: it has no plan.json")
+        return run
+
+    @property
+    def id(self) -> str:
+        return posixpath.basename(self.location.rstrip("/"))
+
+    # Names of everything in a run folder, relative to it.
+    workload = "workload.yaml"
+    plan = "plan.json"
+    environment = "environment.json"
+    status = "status.json"
+    report_page = "report/index.html"
+    report_csv = "report/csv"
+    results_document = "results/results.json"
+
+    def events(self, table: str, case: str | None = None) -> str:
+        """Folder of one event table; Spark finds `case` in its name."""
+        folder = f"events/{table}"
+        return folder if case is None else f"{folder}/case={case}"
+
+    def event_file(self, table: str, case: str, agent: str, part: int) -> str:
+        return f"{self.events(table, case)}/{agent}-{part:05d}.parquet"
+
+    def manifest(self, case: str, agent: str) -> str:
+        """What an agent says it wrote, once it has written it."""
+        return f"events/manifests/{case}-{agent}.json"
+
+    def live(self, agent: str) -> str:
+        """An agent's newest counts, while it runs."""
+        return f"live/{agent}.json"
+
+    def result(self, table: str) -> str:
+        """Folder of one result table (Parquet)."""
+        return f"results/{table}"
+
+    def log(self, name: str) -> str:
+        return f"logs/{name}.log"
+
+    # Access.
+
+    def url(self, relative: str = "") -> str:
+        """The full address of something in the folder, as Spark and pyarrow take it."""
+        return posixpath.join(self.location, relative) if relative else self.location
+
+    def local(self, relative: str = "") -> Path:
+        """The same as a local path; only for what needs a real file (a log, a page to open)."""
+        if not isinstance(self._files, fs.LocalFileSystem):
+            raise BadInput(f"{self.location}: this needs a run folder on the local disk")
+        return Path(self._at(relative))
+
+    @property
+    def is_local(self) -> bool:
+        return isinstance(self._files, fs.LocalFileSystem)
+
+    def exists(self) -> bool:
+        return bool(self._files.get_file_info(self._root).type == fs.FileType.Directory)
+
+    def has(self, relative: str) -> bool:
+        return bool(self._files.get_file_info(self._at(relative)).type != fs.FileType.NotFound)
+
+    def list_files(self, relative: str, suffix: str = "") -> Iterator[str]:
+        """Files below a folder, as paths relative to the run folder, in order."""
+        selector = fs.FileSelector(self._at(relative), recursive=True, allow_not_found=True)
+        start = len(self._root.rstrip("/")) + 1
+        for info in sorted(self._files.get_file_info(selector), key=lambda info: info.path):
+            if info.type == fs.FileType.File and info.path.endswith(suffix):
+                yield info.path[start:]
+
+    def read_text(self, relative: str) -> str:
+        try:
+            with self._files.open_input_stream(self._at(relative)) as stream:
+                return bytes(stream.read()).decode()
+        except FileNotFoundError as error:
+            raise CorruptRun(f"{self.url(relative)}: missing from the run folder") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise CorruptRun(f"{self.url(relative)}: cannot be read: {error}") from error
+
+    def write_text(self, relative: str, text: str) -> None:
+        self.write_bytes(relative, text.encode())
+
+    def write_bytes(self, relative: str, content: bytes) -> None:
+        """Write whole or not at all: a reader never sees half a file."""
+        with self.open_output(relative) as stream:
+            stream.write(content)
+
+    def read_json(self, relative: str) -> Any:
+        text = self.read_text(relative)
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise CorruptRun(f"{self.url(relative)}: not valid JSON: {error}") from error
+
+    def write_json(self, relative: str, value: object) -> None:
+        self.write_text(relative, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+    def open_output(self, relative: str) -> _WholeFile:
+        """A file to write that takes its name only when it is complete."""
+        path = self._at(relative)
+        self._files.create_dir(posixpath.dirname(path), recursive=True)
+        return _WholeFile(self._files, path)
+
+    @cached_property
+    def _located(self) -> tuple[fs.FileSystem, str]:
+        if "://" not in self.location:
+            return fs.LocalFileSystem(), self.location
+        try:
+            files, root = fs.FileSystem.from_uri(self.location)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise BadInput(f"{self.location}: cannot be used as a run folder: {error}") from error
+        return files, root
+
+    @property
+    def _files(self) -> fs.FileSystem:
+        return self._located[0]
+
+    @property
+    def _root(self) -> str:
+        return self._located[1]
+
+    def _at(self, relative: str) -> str:
+        return posixpath.join(self._root, relative) if relative else self._root
+
+
+class _WholeFile:
+    """Writes beside the final name, and moves into place on success."""
+
+    def __init__(self, files: fs.FileSystem, path: str) -> None:
+        self._files, self._path = files, path
+        folder, name = posixpath.split(path)
+        # A leading underscore hides an unfinished file from Spark and pyarrow datasets.
+        self._unfinished = posixpath.join(folder, f"_{name}.{secrets.token_hex(4)}")
+
+    def __enter__(self) -> pa.NativeFile:
+        self._stream = self._files.open_output_stream(self._unfinished)
+        return self._stream
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        try:
+            self._stream.close()
+            if kind is None:
+                self._files.move(self._unfinished, self._path)
+        finally:
+            if kind is not None:
+                self._files.delete_file(self._unfinished)
+
+
+def runs_in(runs_folder: str) -> list[RunDir]:
+    """Every run folder below `runs_folder`, oldest first."""
+    root = RunDir(_absolute(runs_folder))
+    if not root.exists():
+        return []
+    selector = fs.FileSelector(root._root)
+    folders = [i.path for i in root._files.get_file_info(selector) if i.type == fs.FileType.Directory]
+    runs = [RunDir(root.url(posixpath.basename(path))) for path in sorted(folders)]
+    return [run for run in runs if run.has(run.plan)]
+
+
+def _absolute(location: str) -> str:
+    return location.rstrip("/") if "://" in location else str(Path(location).absolute())

@@ -1,0 +1,39 @@
+"""plan.json: the whole run, decided before anything starts."""
+
+from __future__ import annotations
+
+from pydantic import ValidationError
+
+from streamgauge.core.errors import CorruptRun
+from streamgauge.core.run_dir import RunDir
+from streamgauge.plan.cases import Case, expand
+from streamgauge.spec.model import SpecModel
+from streamgauge.spec.workload import Workload
+
+
+class Plan(SpecModel):
+    run: str
+    name: str
+    cases: tuple[Case, ...]
+
+    @property
+    def slots_needed(self) -> int:
+        return max(len(case.agents) for case in self.cases)
+
+
+def make_plan(workload: Workload, run_id: str) -> Plan:
+    return Plan(run=run_id, name=workload.name, cases=tuple(expand(workload, run_id)))
+
+
+def write_plan(plan: Plan, run: RunDir) -> None:
+    run.write_json(run.plan, plan.model_dump(mode="json", by_alias=True))
+
+
+def read_plan(run: RunDir) -> Plan:
+    content = run.read_json(run.plan)
+    try:
+        return Plan.model_validate(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise CorruptRun(f"{run.url(run.plan)}: {field}: {first['msg']}") from None

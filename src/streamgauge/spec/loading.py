@@ -1,0 +1,97 @@
+"""Reading workloads and targets from YAML; errors name the file and the field."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from streamgauge.core.errors import BadInput
+from streamgauge.spec.target import Target
+from streamgauge.spec.workload import Workload
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def load_workload(path: Path) -> Workload:
+    """A workload; a target in it may be a file's name, taken from the workload's folder."""
+    content = _read_mapping(path)
+    targets = content.get("targets")
+    if isinstance(targets, list):
+        content["targets"] = [
+            _read_mapping(path.parent / item) if isinstance(item, str) else item for item in targets
+        ]
+    workload = parse(Workload, content, str(path))
+    return _with_absolute_files(workload, path.parent)
+
+
+def load_target(path: Path) -> Target:
+    return parse(Target, _read_mapping(path), str(path))
+
+
+def parse(model: type[Model], content: object, source: str) -> Model:
+    """Validate; all that is wrong becomes one line a fault."""
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        raise BadInput("\n".join(_faults(error, source))) from None
+
+
+def dump_yaml(model: BaseModel) -> str:
+    """The model as a file that `load_workload` reads back; defaults are left out."""
+    content = model.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+
+
+def _read_mapping(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{path}: is not UTF-8 text") from None
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BadInput(f"{path}: is not valid YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise BadInput(f"{path}: must be a mapping of fields at its top level")
+    return content
+
+
+def _with_absolute_files(workload: Workload, folder: Path) -> Workload:
+    """Agents may run elsewhere than the workload file lies."""
+    size = workload.load.message.size
+    lines_of = getattr(size, "lines_of", None)
+    if lines_of is None or Path(lines_of).is_absolute():
+        return workload
+    content = workload.model_dump(mode="json", by_alias=True)
+    content["load"]["message"]["size"] = {"lines_of": str((folder / lines_of).absolute())}
+    return Workload.model_validate(content)
+
+
+def _faults(error: ValidationError, source: str) -> list[str]:
+    """One line a fault; a fault of a part hides what follows from it in the whole."""
+    faults: dict[str, str] = {}
+    for fault in error.errors(include_url=False):
+        # A name in angle brackets is a branch of a union, not a field.
+        place = ".".join(str(part) for part in fault["loc"] if not str(part).startswith("<"))
+        faults.setdefault(place, _words(fault["type"], fault["msg"], fault["input"]))
+    whole = {place for place in faults if any(other.startswith(f"{place}.") for other in faults)}
+    return [
+        f"{source}: {place or 'the file'}: {message}"
+        for place, message in faults.items()
+        if place not in whole
+    ]
+
+
+def _words(kind: str, message: str, given: object) -> str:
+    if kind == "extra_forbidden":
+        return "unknown field"
+    if kind == "missing":
+        return "this field is required"
+    if "Input should be" in message:
+        return message.replace("Input should be", "must be") + f", not {given!r}"
+    return message.removeprefix("Value error, ")

@@ -1,0 +1,25 @@
+"""What every part of a workload or target has in common: unknown fields are errors."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from streamgauge.core import units
+
+
+class SpecModel(BaseModel):
+    """A part of a file that a user writes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+
+def _quantity(parse: Any) -> BeforeValidator:
+    return BeforeValidator(lambda value: value if value is None else parse(value))
+
+
+Bytes = Annotated[int, _quantity(units.parse_bytes)]
+Seconds = Annotated[float, _quantity(units.parse_seconds)]
+Count = Annotated[int, _quantity(units.parse_count)]
+RatePerS = Annotated[float, _quantity(units.parse_rate)]

@@ -1,0 +1,63 @@
+"""A target: which driver, with which settings, against which system."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from streamgauge.spec.model import SpecModel
+
+_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")
+_SECRET_KEY = re.compile(r"password|secret|passphrase|token$|key\.pem$|credentials", re.IGNORECASE)
+_ENV_ONLY = re.compile(r"^\$\{[A-Za-z_][A-Za-z0-9_]*\}$")
+
+
+class KafkaClusterSystem(SpecModel):
+    """An embedded Apache Kafka, started for the run and stopped after it."""
+
+    kind: Literal["kafka_cluster"] = "kafka_cluster"
+    brokers: int = Field(default=1, ge=1, le=5)
+    properties: dict[str, str | int | bool] = {}
+    """Broker properties beside or instead of ours."""
+
+    @field_validator("brokers")
+    @classmethod
+    def _odd(cls, brokers: int) -> int:
+        if brokers % 2 == 0:
+            raise ValueError(f"{brokers} brokers cannot form a quorum well; allowed: 1, 3 or 5")
+        return brokers
+
+
+class Target(SpecModel):
+    """Driver + settings. `client` goes to the client library as it is."""
+
+    name: str
+    driver: str
+    settings: dict[str, Any] = {}
+    """The driver's own settings; the driver checks them."""
+    client: dict[str, str | int | float | bool] = {}
+    """Native client settings, for producers and consumers alike."""
+    producer_client: dict[str, str | int | float | bool] = {}
+    consumer_client: dict[str, str | int | float | bool] = {}
+    system: KafkaClusterSystem | None = None
+
+    @field_validator("name")
+    @classmethod
+    def _plain_name(cls, name: str) -> str:
+        if not _NAME.match(name):
+            raise ValueError(f"{name!r} is not a plain name; allowed: letters, digits, '_', '.', '-'")
+        return name
+
+    @model_validator(mode="after")
+    def _secrets_by_reference(self) -> Target:
+        """A secret written out would end up in the run folder, so it is refused."""
+        for part in ("client", "producer_client", "consumer_client"):
+            for key, value in getattr(self, part).items():
+                if _SECRET_KEY.search(key) and not _ENV_ONLY.match(str(value)):
+                    raise ValueError(
+                        f"{part}.{key} holds a secret in the clear; "
+                        "write ${NAME} and set NAME in the environment"
+                    )
+        return self

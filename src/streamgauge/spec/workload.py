@@ -1,0 +1,220 @@
+"""A workload: the load wanted, and the targets to put it on."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
+
+from streamgauge.core.units import parse_bytes, parse_rate
+from streamgauge.spec.model import Bytes, Count, RatePerS, Seconds, SpecModel
+from streamgauge.spec.target import Target
+
+_TOPIC = re.compile(r"^[A-Za-z0-9._-]{1,200}$")
+
+
+class SizeDistribution(SpecModel):
+    """Sizes drawn at random; `fixed` sizes are written as a plain number."""
+
+    distribution: Literal["uniform", "normal", "lognormal"]
+    min: Bytes
+    max: Bytes
+    mean: Bytes | None = None
+    sd: Bytes | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> SizeDistribution:
+        if self.min > self.max:
+            raise ValueError(f"min {self.min} is above max {self.max}")
+        if self.distribution != "uniform" and (not self.mean or not self.sd):
+            raise ValueError(f"a {self.distribution} distribution needs mean and sd, both above 0")
+        return self
+
+
+class FileLines(SpecModel):
+    """Payloads are the lines of a file, over and over."""
+
+    lines_of: str
+
+
+def _size(value: Any) -> Any:
+    return parse_bytes(value) if isinstance(value, (int, float, str)) else value
+
+
+def _size_branch(value: Any) -> str:
+    if isinstance(value, FileLines) or (isinstance(value, dict) and "lines_of" in value):
+        return "<lines>"
+    return "<drawn>" if isinstance(value, (dict, SizeDistribution)) else "<fixed>"
+
+
+# Branches are told apart before validation, so that an error speaks of the branch that was meant.
+MessageSize = Annotated[
+    Annotated[int, Tag("<fixed>")]
+    | Annotated[SizeDistribution, Tag("<drawn>")]
+    | Annotated[FileLines, Tag("<lines>")],
+    Discriminator(_size_branch),
+    BeforeValidator(_size),
+]
+
+
+class Keys(SpecModel):
+    """Message keys: none, 0…N−1 in turn, or at random of N."""
+
+    kind: Literal["none", "round_robin", "random"] = "none"
+    of: Count = Field(default=0, ge=0)
+
+    @model_validator(mode="after")
+    def _counted(self) -> Keys:
+        if (self.kind == "none") != (self.of == 0):
+            raise ValueError(
+                "`of` says of how many keys: at least 1 for round_robin and random, absent for none"
+            )
+        return self
+
+
+class Message(SpecModel):
+    """What one message is made of."""
+
+    size: MessageSize = 700
+    keys: Keys = Keys()
+    headers: dict[str, str] = {}
+    header_in: Literal["auto", "value", "key", "headers"] = "auto"
+    """Where the id, the intended time and the checksum travel. auto: in the value when it is large
+    enough, else in the key when there are no keys, else in a record header."""
+
+
+class Step(SpecModel):
+    """One step of a schedule."""
+
+    rate: Annotated[RatePerS, Field(gt=0)]
+    for_: Annotated[Seconds, Field(gt=0)] = Field(alias="for")
+
+
+def _rate(value: Any) -> Any:
+    if isinstance(value, str) and value.strip().lower() == "unlimited":
+        return "unlimited"
+    if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+        return parse_rate(value)
+    return value
+
+
+def _rate_branch(value: Any) -> str:
+    if value == "unlimited":
+        return "<unlimited>"
+    return "<steps>" if isinstance(value, (list, tuple)) else "<constant>"
+
+
+Rate = Annotated[
+    Annotated[float, Tag("<constant>")]
+    | Annotated[Literal["unlimited"], Tag("<unlimited>")]
+    | Annotated[tuple[Step, ...], Tag("<steps>")],
+    Discriminator(_rate_branch),
+    BeforeValidator(_rate),
+]
+
+
+class Topics(SpecModel):
+    """The topics to use. A topic that exists is used as it is; else it is made, and deleted afterwards."""
+
+    name: str = "streamgauge"
+    """Several topics are `name-0`, `name-1` …"""
+    count: Count = Field(default=1, ge=1)
+    partitions: Count = Field(default=1, ge=1)
+    replicas: Count = Field(default=1, ge=1)
+    config: dict[str, str] = {}
+    keep: bool = False
+
+    @field_validator("name")
+    @classmethod
+    def _legal(cls, name: str) -> str:
+        if not _TOPIC.match(name) or name in (".", ".."):
+            raise ValueError(
+                f"{name!r} is no topic name; allowed: letters, digits, '.', '_', '-', at most 200"
+            )
+        return name
+
+
+class Load(SpecModel):
+    """How much of what, by how many."""
+
+    producers: Count = Field(default=1, ge=1)
+    consumers: Count = Field(default=1, ge=0)
+    messages: Count | None = Field(default=None, ge=1)
+    """Of all producers together. Else `duration`, or the steps' own durations."""
+    duration: Annotated[Seconds, Field(gt=0)] | None = None
+    rate: Rate = "unlimited"
+    """Of all producers together: messages a second, `unlimited`, or a list of steps."""
+    warm_up_messages: Count = Field(default=0, ge=0)
+    """Sent ahead of the counted ones, on the same schedule, and kept apart in the results."""
+    message: Message = Message()
+    topics: Topics = Topics()
+    subscription: Literal["assigned", "group"] = "assigned"
+    """assigned: partitions are dealt out to consumers beforehand; group: the broker does it."""
+    acks: Literal["0", "1", "all"] = "all"
+    compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = "none"
+    drain_timeout: Annotated[Seconds, Field(gt=0)] = 30.0
+    """How long consumers wait for the last messages."""
+    time_limit: Annotated[Seconds, Field(gt=0)] = 3600.0
+    """The case is ended when producers have not finished by then."""
+
+    @field_validator("acks", mode="before")
+    @classmethod
+    def _acks_text(cls, acks: Any) -> Any:
+        return str(acks) if isinstance(acks, int) and not isinstance(acks, bool) else acks
+
+    @field_validator("rate")
+    @classmethod
+    def _positive(cls, rate: Rate) -> Rate:
+        if isinstance(rate, float) and rate <= 0:
+            raise ValueError("a rate must be above 0; allowed: 1000/s, 10k/s, unlimited, or a list of steps")
+        if isinstance(rate, tuple) and not rate:
+            raise ValueError("a list of steps must not be empty; a step is {rate: 1k/s, for: 10s}")
+        return rate
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Load:
+        if isinstance(self.rate, tuple):
+            if self.messages is not None or self.duration is not None:
+                raise ValueError("steps have durations of their own: leave out `messages` and `duration`")
+        elif (self.messages is None) == (self.duration is None):
+            raise ValueError("say how much: exactly one of `messages` and `duration`")
+        if self.messages is not None and self.messages < self.producers:
+            raise ValueError(f"messages: {self.messages} cannot be shared by {self.producers} producers")
+        if 0 < self.warm_up_messages < self.producers:
+            raise ValueError(f"warm_up_messages: {self.warm_up_messages} is below one for each producer")
+        return self
+
+    @property
+    def total_messages(self) -> int | None:
+        """Messages to count, all producers together; None when only time bounds it."""
+        if self.messages is not None:
+            return self.messages
+        if isinstance(self.rate, tuple):
+            return math.floor(sum(step.rate * step.for_ for step in self.rate))
+        if self.rate == "unlimited" or self.duration is None:
+            return None
+        return max(self.producers, math.floor(self.rate * self.duration))
+
+
+class Workload(SpecModel):
+    """A file for `streamgauge run`."""
+
+    name: str = "run"
+    targets: tuple[Target, ...] = Field(min_length=1)
+    load: Load
+    sweep: dict[str, tuple[Any, ...]] = {}
+    """Values for fields of `load`, by dotted path: `message.size: [100, 1KiB]`; crossed with each other."""
+
+    @field_validator("name")
+    @classmethod
+    def _plain_name(cls, name: str) -> str:
+        return Target._plain_name(name)
+
+    @model_validator(mode="after")
+    def _distinct_targets(self) -> Workload:
+        names = [target.name for target in self.targets]
+        if len(set(names)) != len(names):
+            raise ValueError(f"targets have the same name: {', '.join(names)}")
+        return self
