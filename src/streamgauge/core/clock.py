@@ -72,3 +72,12 @@ def sleep_until(due_ns: int, spin_ns: int = 0) -> None:
     while (left := due_ns - time.monotonic_ns()) > 0:
         if left > spin_ns:
             time.sleep((left - spin_ns) / NS_PER_S)
+
+
+class Clock:
+    """The time an agent lives by. A driver whose world is simulated brings its own."""
+
+    now_ns = staticmethod(time.monotonic_ns)
+
+    def sleep_until(self, due_ns: int) -> None:
+        sleep_until(due_ns)

@@ -12,6 +12,9 @@ from streamgauge.core.units import parse_bytes, parse_rate
 from streamgauge.spec.model import Bytes, Count, RatePerS, Seconds, SpecModel
 from streamgauge.spec.target import Target
 
+MESSAGE_HEADER_BYTES = 32
+"""What the id, the intended time and the checksum of a message take."""
+
 _TOPIC = re.compile(r"^[A-Za-z0-9._-]{1,200}$")
 
 
@@ -83,6 +86,28 @@ class Message(SpecModel):
     header_in: Literal["auto", "value", "key", "headers"] = "auto"
     """Where the id, the intended time and the checksum travel. auto: in the value when it is large
     enough, else in the key when there are no keys, else in a record header."""
+
+    @model_validator(mode="after")
+    def _header_fits(self) -> Message:
+        smallest = self.size if isinstance(self.size, int) else getattr(self.size, "min", None)
+        if self.header_in == "value" and smallest is not None and smallest < MESSAGE_HEADER_BYTES:
+            raise ValueError(
+                f"size {smallest} is below the {MESSAGE_HEADER_BYTES} bytes of the header that the value is "
+                "to carry; raise size, or set header_in to auto, key or headers"
+            )
+        if self.header_in == "key" and self.keys.kind != "none":
+            raise ValueError("header_in: the key cannot carry the header when `keys` are set; use headers")
+        return self
+
+    @property
+    def carrier(self) -> Literal["value", "key", "headers"]:
+        """Where the header travels, decided."""
+        if self.header_in != "auto":
+            return self.header_in
+        smallest = self.size if isinstance(self.size, int) else getattr(self.size, "min", 0)
+        if smallest >= MESSAGE_HEADER_BYTES:
+            return "value"
+        return "key" if self.keys.kind == "none" else "headers"
 
 
 class Step(SpecModel):

@@ -1,0 +1,38 @@
+"""What an agent is given to do: its task with all that it needs to know of the case."""
+
+from __future__ import annotations
+
+from streamgauge.core.run_dir import RunDir
+from streamgauge.plan.agent_tasks import AgentTask
+from streamgauge.spec.model import SpecModel
+from streamgauge.spec.target import Target
+from streamgauge.spec.workload import Load
+
+
+class Assignment(SpecModel):
+    """Travels to the agent in memory only, since it holds what the target's secrets are."""
+
+    run: str
+    """Location of the run folder."""
+    case: str
+    tag: int
+    task: AgentTask
+    load: Load
+    topics: tuple[str, ...]
+    target: Target
+    endpoints: dict[str, str]
+    start_offsets: tuple[tuple[int, int, int], ...] = ()
+    """(topic, partition, offset): where each partition ended before the case."""
+    environment: dict[str, str] = {}
+    """What the `${NAME}`s in the target stand for."""
+    debug: bool = False
+
+    @property
+    def run_dir(self) -> RunDir:
+        return RunDir(self.run)
+
+    @property
+    def group(self) -> str | None:
+        if self.load.subscription == "assigned":
+            return None
+        return f"streamgauge-{self.run_dir.id}-{self.case}"

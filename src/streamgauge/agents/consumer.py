@@ -1,0 +1,98 @@
+"""The consumer: takes what comes, stamps it, says whose it is and whether it is whole."""
+
+from __future__ import annotations
+
+from streamgauge.agents.assignment import Assignment
+from streamgauge.agents.diary import Diary
+from streamgauge.agents.live import Live
+from streamgauge.agents.rendezvous import Rendezvous
+from streamgauge.core.clock import NS_PER_S
+from streamgauge.drivers.contract import Consumer, ConsumerOptions, Driver
+from streamgauge.payload.reading import MessageReader
+from streamgauge.recording.columns import ReceiveColumns
+
+_POLL_S = 0.1
+_SETTLE_S = 1.0
+"""Without acks from all replicas, messages may still be on their way to where consumers see them."""
+
+
+class ConsumerAgent:
+    """One consumer of one case."""
+
+    def __init__(
+        self, assignment: Assignment, driver: Driver, columns: ReceiveColumns, diary: Diary, live: Live
+    ) -> None:
+        task, load = assignment.task, assignment.load
+        self._assignment, self._driver = assignment, driver
+        self._load, self._columns, self._diary, self._live = load, columns, diary, live
+        self._reader = MessageReader(load.message.carrier, assignment.tag)
+        self.client: Consumer = driver.consumer(
+            ConsumerOptions(
+                number=task.number,
+                topics=assignment.topics,
+                carrier=load.message.carrier,
+                partitions=task.partitions,
+                group=assignment.group,
+                start={(t, p): offset for t, p, offset in assignment.start_offsets},
+            )
+        )
+        self.timed_out = False
+
+    def run(self, rendezvous: Rendezvous) -> None:
+        """Until all producers have finished and everything there is has been read."""
+        clock = self.client.clock
+        self._diary.mark("start", clock.now_ns())
+        self._diary.mark("measure_begin", clock.now_ns())
+        while not (rendezvous.producers_finished() or rendezvous.stopping()):
+            self._take(_POLL_S)
+        self._diary.mark("measure_end", clock.now_ns())
+        if not rendezvous.stopping():
+            self._drain(rendezvous)
+        self._diary.mark("drained", clock.now_ns())
+
+    def _take(self, timeout_s: float) -> bool:
+        records = self.client.poll(timeout_s)
+        if records is None:
+            return False
+        received_ns = self.client.clock.now_ns()
+        found = self._reader.read(records.values, records.carried)
+        self._columns.add(
+            len(records),
+            {
+                "state": found.state,
+                "producer": found.producer,
+                "sequence": found.sequence,
+                "topic": records.topics,
+                "partition": records.partitions,
+                "offset": records.offsets,
+                "size_bytes": found.size_bytes,
+                "broker_ms": records.timestamps_ms,
+                "broker_time": records.timestamp_kind,
+            },
+            received_ns,
+        )
+        self._live.messages = self._columns.received
+        self._live.observe(received_ns - found.intended_ns)
+        return True
+
+    def _drain(self, rendezvous: Rendezvous) -> None:
+        """Read up to where the partitions end, or until the time for it is up."""
+        clock = self.client.clock
+        deadline_ns = clock.now_ns() + int(self._load.drain_timeout * NS_PER_S)
+        ends = self._ends()
+        while not rendezvous.stopping():
+            if self._take(_POLL_S):
+                continue
+            if self.client.caught_up(ends):
+                if self._load.acks == "all" or not self._more_comes(ends):
+                    return
+                ends = self._ends()
+            if clock.now_ns() >= deadline_ns:
+                self.timed_out = True
+                return
+
+    def _more_comes(self, ends: dict[tuple[int, int], int]) -> bool:
+        return self._take(_SETTLE_S) or self._ends() != ends
+
+    def _ends(self) -> dict[tuple[int, int], int]:
+        return self._driver.end_offsets(self._assignment.topics, self._load.topics.partitions)

@@ -1,0 +1,79 @@
+"""An agent's diary: the moments of its life (marks), the looks at its process (samples), its manifest."""
+
+from __future__ import annotations
+
+import socket
+import time
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from streamgauge.agents.assignment import Assignment
+from streamgauge.agents.rendezvous import Start
+from streamgauge.core.clock import ClockReading
+from streamgauge.recording.parquet import EventFiles
+from streamgauge.spec.secrets import strike_out
+from streamgauge.tables.events import MARKS
+
+
+@dataclass
+class Manifest:
+    """What an agent says of itself at the end; written last, so its presence means all else is there."""
+
+    agent: str
+    case: str
+    outcome: str = "done"
+    """done; stopped (the run was given up); timed_out; died or failed (with the reason)"""
+    reason: str | None = None
+    error: str | None = None
+    """Name of the error's class, where one was raised."""
+    counts: dict[str, int] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    """Client settings in force, secrets struck out."""
+
+    @property
+    def broken(self) -> bool:
+        return self.outcome in ("died", "failed")
+
+
+class Diary:
+    def __init__(self, assignment: Assignment, files: EventFiles) -> None:
+        self._assignment, self._files = assignment, files
+        self._reading: ClockReading | None = None
+        self._start: Start | None = None
+        self._marks: list[tuple[str, int, float]] = []
+
+    def set_clock(self, reading: ClockReading, start: Start) -> None:
+        self._reading, self._start = reading, start
+
+    def mark(self, name: str, at_ns: int) -> None:
+        self._marks.append((name, at_ns, time.process_time()))
+
+    def write(self) -> None:
+        reading, start = self._reading, self._start
+        if reading is None or start is None:
+            return
+        task = self._assignment.task
+        about = {
+            "agent": task.agent,
+            "kind": task.kind,
+            "number": task.number,
+            "host": reading.host,
+            "hostname": socket.gethostname(),
+            "reference_offset_ns": start.reference_offset_ns,
+            "reference_error_ns": start.reference_error_ns,
+            "wall_offset_ns": reading.wall_offset_ns,
+        }
+        rows = [{**about, "mark": name, "at_ns": at, "cpu_s": cpu} for name, at, cpu in self._marks]
+        self._files.write_rows(MARKS, rows)
+
+
+def write_manifest(assignment: Assignment, manifest: Manifest) -> None:
+    content = asdict(manifest)
+    content["reason"] = manifest.reason and strike_out(manifest.reason, assignment.environment)
+    content["settings"] = {
+        key: strike_out(str(value), assignment.environment)
+        for key, value in manifest.settings.items()
+        if not callable(value)
+    }
+    run = assignment.run_dir
+    run.write_json(run.manifest(assignment.case, manifest.agent), content)

@@ -1,0 +1,106 @@
+"""An agent's life: connect, meet the others, measure, drain, write everything down."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from streamgauge.agents.assignment import Assignment
+from streamgauge.agents.consumer import ConsumerAgent
+from streamgauge.agents.diary import Diary, Manifest, write_manifest
+from streamgauge.agents.live import Live
+from streamgauge.agents.producer import ProducerAgent
+from streamgauge.agents.rendezvous import Rendezvous
+from streamgauge.agents.sampler import Sampler
+from streamgauge.core.clock import read_clocks, sharpen_sleep
+from streamgauge.core.errors import StreamgaugeError
+from streamgauge.drivers.contract import Driver
+from streamgauge.drivers.registry import open_driver
+from streamgauge.recording.background import BackgroundWriter
+from streamgauge.recording.columns import ReceiveColumns, SendColumns
+from streamgauge.recording.parquet import EventFiles
+from streamgauge.spec.secrets import fill_in
+from streamgauge.tables.events import SAMPLES
+
+CONNECT_DEADLINE_S = 30.0
+
+
+def live_through(assignment: Assignment, rendezvous: Rendezvous) -> Manifest:
+    """Whatever happens, what was recorded is written, and the manifest says how it ended."""
+    agent = _Agent(assignment)
+    try:
+        agent.run(rendezvous)
+    except StreamgaugeError as error:
+        agent.manifest.outcome, agent.manifest.reason = "failed", str(error)
+        agent.manifest.error = type(error).__name__
+    finally:
+        agent.close()
+    return agent.manifest
+
+
+class _Agent:
+    def __init__(self, assignment: Assignment) -> None:
+        task = assignment.task
+        self._assignment = assignment
+        self._files = EventFiles(assignment.run_dir, assignment.case, task.agent)
+        self._writer = BackgroundWriter()
+        self._diary = Diary(assignment, self._files)
+        self._live = Live(assignment)
+        self._sampler = Sampler({task.agent: (task.kind, os.getpid())}, False, self._live.publish)
+        self._columns: SendColumns | ReceiveColumns = (
+            SendColumns(task.number, self._files, self._writer)
+            if task.kind == "producer"
+            else ReceiveColumns(task.number, self._files, self._writer)
+        )
+        self._driver: Driver | None = None
+        self._client: Any = None
+        self.manifest = Manifest(task.agent, assignment.case)
+
+    def run(self, rendezvous: Rendezvous) -> None:
+        assignment = self._assignment
+        target = fill_in(assignment.target, assignment.environment)
+        self._driver = driver = open_driver(target, assignment.endpoints)
+        about = (assignment, driver)
+        role: ProducerAgent | ConsumerAgent
+        if isinstance(self._columns, SendColumns):
+            role = ProducerAgent(*about, self._columns, self._diary, self._live)
+        else:
+            role = ConsumerAgent(*about, self._columns, self._diary, self._live)
+        self._client = role.client
+        self.manifest.settings = role.client.settings_in_force()
+        if isinstance(role, ConsumerAgent):
+            role.client.wait_ready(CONNECT_DEADLINE_S)
+        reading = read_clocks()
+        self._diary.mark("connected", reading.monotonic_ns)
+        start = rendezvous.ready(reading)
+        self._diary.set_clock(reading, start)
+        if start.sample_machine:
+            self._sampler.watch_machine()
+        sharpen_sleep()
+        self._sampler.start()
+        if isinstance(role, ProducerAgent):
+            role.run(start.at_ns, rendezvous)
+        else:
+            role.run(rendezvous)
+        if rendezvous.stopping():
+            self.manifest.outcome = "stopped"
+        elif role.timed_out:
+            self.manifest.outcome = "timed_out"
+
+    def close(self) -> None:
+        """Events first: a client that does not close must not cost data."""
+        try:
+            self._sampler.stop()
+            self._columns.close()
+            self._files.write_rows(SAMPLES, self._sampler.rows)
+            self._diary.write()
+            self._writer.close()
+        except StreamgaugeError as error:
+            self.manifest.outcome, self.manifest.reason = "failed", str(error)
+            self.manifest.error = type(error).__name__
+        self.manifest.counts = dict(self._files.rows)
+        write_manifest(self._assignment, self.manifest)
+        if self._client is not None:
+            self._client.close()
+        if self._driver is not None:
+            self._driver.close()

@@ -1,0 +1,42 @@
+"""What an agent tells while it runs: its counts and its newest latencies, once a second."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.agents.assignment import Assignment
+
+_KEPT = 8192
+
+
+class Live:
+    """A ring of the newest latencies; the sampler's thread publishes a summary now and then."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        self._run, self._task = assignment.run_dir, assignment.task
+        self._ring = np.zeros(_KEPT, np.int64)
+        self._seen = 0
+        self.messages = 0
+
+    def observe(self, latencies_ns: NDArray[np.int64]) -> None:
+        """Keep the newest; called once a batch."""
+        newest = latencies_ns[-_KEPT:]
+        place = self._seen % _KEPT
+        room = min(len(newest), _KEPT - place)
+        self._ring[place : place + room] = newest[:room]
+        self._ring[: len(newest) - room] = newest[room:]
+        self._seen += len(newest)
+
+    def publish(self) -> None:
+        """Best effort: the display is not worth failing for."""
+        kept = self._ring[: min(self._seen, _KEPT)]
+        content: dict[str, Any] = {"kind": self._task.kind, "messages": self.messages}
+        if len(kept):
+            content["p99_ms"] = float(np.percentile(kept, 99)) / 1e6
+        if self._run.is_local:
+            with contextlib.suppress(OSError):
+                self._run.write_json(self._run.live(self._task.agent), content)

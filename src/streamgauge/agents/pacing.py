@@ -1,0 +1,74 @@
+"""When each message is due. Open loop: the schedule does not wait for anyone.
+
+Message k of the whole case is due k/rate after the start. Producer i of P sends the messages
+i, i+P, i+2P …, so that together they follow the one schedule.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.core.clock import NS_PER_S
+from streamgauge.spec.workload import Load
+
+_AHEAD = 1024
+
+
+class Schedule:
+    """A staircase of rates; the last one goes on for ever. A constant rate is one stair."""
+
+    def __init__(self, steps: list[tuple[float, float]], producers: int, number: int) -> None:
+        """`steps`: (messages, messages a second) of all producers together."""
+        self._producers, self._number = producers, number
+        counts = np.array([count for count, _ in steps[:-1]], float)
+        self._rates = np.array([rate for _, rate in steps], float)
+        self._first = np.concatenate([[0.0], np.cumsum(counts)])
+        self._begin_s = np.concatenate([[0.0], np.cumsum(counts / self._rates[:-1])])
+
+    def offsets_ns(self, first: int, count: int) -> NDArray[np.int64]:
+        """Due times after the start of this producer's messages `first` …, in ns."""
+        k = np.arange(first, first + count, dtype=np.float64) * self._producers + self._number
+        step = np.searchsorted(self._first, k, side="right") - 1
+        seconds = self._begin_s[step] + (k - self._first[step]) / self._rates[step]
+        offsets: NDArray[np.int64] = np.rint(seconds * NS_PER_S).astype(np.int64)
+        return offsets
+
+
+def schedule_of(load: Load, number: int) -> Schedule | None:
+    """The schedule of one producer; None: as fast as it goes. A warm-up goes at the first rate."""
+    if load.rate == "unlimited":
+        return None
+    if isinstance(load.rate, tuple):
+        stairs = [(step.rate * step.for_, step.rate) for step in load.rate]
+        stairs[0] = (stairs[0][0] + load.warm_up_messages, stairs[0][1])
+    else:
+        stairs = [(math.inf, float(load.rate))]
+    return Schedule(stairs, load.producers, number)
+
+
+class Pacer:
+    """Walks along a schedule: how many messages are due now, and when is the next one?"""
+
+    def __init__(self, schedule: Schedule, start_ns: int) -> None:
+        self._schedule, self._start_ns = schedule, start_ns
+        self._ahead_first = 0
+        self._ahead = schedule.offsets_ns(0, _AHEAD) + start_ns
+
+    def due(self, sequence: int, now_ns: int, most: int) -> NDArray[np.int64]:
+        """Intended times of the messages from `sequence` on that are due by now, `most` at the most."""
+        place = self._place(sequence)
+        count = int(np.searchsorted(self._ahead[place : place + most], now_ns, side="right"))
+        return self._ahead[place : place + count]
+
+    def next_due_ns(self, sequence: int) -> int:
+        return int(self._ahead[self._place(sequence)])
+
+    def _place(self, sequence: int) -> int:
+        place = sequence - self._ahead_first
+        if place >= len(self._ahead):
+            self._ahead_first, place = sequence, 0
+            self._ahead = self._schedule.offsets_ns(sequence, _AHEAD) + self._start_ns
+        return place

@@ -1,0 +1,39 @@
+"""How the agents of a case meet: a contract, so that agents know nothing of Spark.
+
+agent                                    the others
+ready(reading)     ── all are there ──▶  Start: the agreed time, this host's clock offset
+producer: finished()  ───────────────▶   when all producers have said so,
+consumer: producers_finished()  ◀─────   consumers read what is left, and end
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from streamgauge.core.clock import ClockReading
+
+
+@dataclass(frozen=True)
+class Start:
+    """When to start, on this host's monotonic clock, and how that clock stands to the reference."""
+
+    at_ns: int
+    reference_offset_ns: int = 0
+    reference_error_ns: int = 0
+    sample_machine: bool = False
+    """This agent is the one that looks after its whole machine."""
+
+
+class Rendezvous(Protocol):
+    def ready(self, reading: ClockReading) -> Start:
+        """Say that all is connected, and wait for the others."""
+
+    def finished(self) -> None:
+        """Say that this producer has sent all, and has been told what became of it."""
+
+    def producers_finished(self) -> bool:
+        """Have all producers finished? Never waits."""
+
+    def stopping(self) -> bool:
+        """Has the run been given up? Then keep what there is, and end."""

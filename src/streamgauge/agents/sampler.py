@@ -1,0 +1,95 @@
+"""Looks at processes and at the machine, once a second, in a thread of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import psutil
+
+from streamgauge.core.clock import clock_domain, now_ns
+
+INTERVAL_S = 1.0
+
+
+class Sampler:
+    """Collects rows of the `samples` table; `rows` is complete after `stop`."""
+
+    def __init__(
+        self,
+        processes: Mapping[str, tuple[str, int]],
+        machine: bool,
+        each_time: Callable[[], None] | None = None,
+    ) -> None:
+        """`processes`: name → (kind, pid). `each_time`: called after every look."""
+        self.rows: list[dict[str, Any]] = []
+        self._machine, self._each_time = machine, each_time
+        self._about = {"host": clock_domain(), "cores": psutil.cpu_count() or 1}
+        self._processes: list[tuple[str, str, psutil.Process]] = []
+        for name, (kind, pid) in processes.items():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                self._processes.append((name, kind, psutil.Process(pid)))
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
+
+    def start(self) -> None:
+        self._look()
+        self._thread.start()
+
+    def watch_machine(self) -> None:
+        self._machine = True
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(5 * INTERVAL_S)
+        self._look()
+
+    def _run(self) -> None:
+        while not self._stop.wait(INTERVAL_S):
+            self._look()
+            if self._each_time is not None:
+                self._each_time()
+
+    def _look(self) -> None:
+        for name, kind, process in self._processes:
+            # A process that has ended has no more samples; that is not the sampler's to report.
+            with contextlib.suppress(psutil.Error):
+                self.rows.append(self._process_row(name, kind, process))
+        if self._machine:
+            self.rows.append(self._machine_row())
+
+    def _process_row(self, name: str, kind: str, process: psutil.Process) -> dict[str, Any]:
+        with process.oneshot():
+            cpu = process.cpu_times()
+            disk = process.io_counters() if hasattr(process, "io_counters") else None
+            return {
+                **self._about,
+                "at_ns": now_ns(),
+                "source": name,
+                "kind": kind,
+                "cpu_s": cpu.user + cpu.system,
+                "rss_bytes": process.memory_info().rss,
+                "net_sent_bytes": None,
+                "net_received_bytes": None,
+                "disk_read_bytes": disk.read_bytes if disk else None,
+                "disk_written_bytes": disk.write_bytes if disk else None,
+            }
+
+    def _machine_row(self) -> dict[str, Any]:
+        cpu = psutil.cpu_times()
+        network, disk, memory = psutil.net_io_counters(), psutil.disk_io_counters(), psutil.virtual_memory()
+        return {
+            **self._about,
+            "at_ns": now_ns(),
+            "source": "machine",
+            "kind": "machine",
+            "cpu_s": sum(cpu) - cpu.idle - getattr(cpu, "iowait", 0.0) - getattr(cpu, "guest", 0.0),
+            "rss_bytes": memory.total - memory.available,
+            "net_sent_bytes": network.bytes_sent if network else None,
+            "net_received_bytes": network.bytes_recv if network else None,
+            "disk_read_bytes": disk.read_bytes if disk else None,
+            "disk_written_bytes": disk.write_bytes if disk else None,
+        }

@@ -1,0 +1,169 @@
+"""Events → results: the only place of the analysis that reads and writes.
+
+`messages` is written first and read back: Parquet is the cache of everything after it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as fn
+
+from streamgauge.analysis.accounting import accounting
+from streamgauge.analysis.clocks import agent_clocks, clocks
+from streamgauge.analysis.cpu import cpu
+from streamgauge.analysis.histogram import buckets_of, histogram
+from streamgauge.analysis.latency import latency
+from streamgauge.analysis.messages import damage_of, messages, producers_of
+from streamgauge.analysis.planned import planned_cases, planned_topics, planned_warm_ups
+from streamgauge.analysis.ranges import ranges
+from streamgauge.analysis.resources import resources
+from streamgauge.analysis.schema import spark_schema
+from streamgauge.analysis.spans import spans_of
+from streamgauge.analysis.strays import intact_counts, matched_counts, strays
+from streamgauge.analysis.throughput import throughput
+from streamgauge.analysis.verdicts import verdicts
+from streamgauge.core.errors import CorruptRun
+from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import read_status
+from streamgauge.plan.plan_file import Plan, read_plan
+from streamgauge.tables import events, results
+from streamgauge.tables.column import Column, Table
+
+_LOCAL_ROWS = 200_000
+"""Damaged places up to here are taken to the driver, and from there to every task."""
+
+_CASE = Column("case", "string", "id of the case, from the folder's name")
+_FAILED_FILE = re.compile(r"(?:file|path)[:=]? *'?(?P<file>[a-z0-9]+:/[^\s'\"]+\.parquet)", re.IGNORECASE)
+
+
+def analyze(session: SparkSession, run: RunDir) -> None:
+    """Compute every result table of the run, whatever was computed before."""
+    plan = read_plan(run)
+    for table in events.EVENT_TABLES:
+        _check_events(run, plan, table)
+    try:
+        _Analysis(session, run, plan).compute()
+    except (PySparkException, Py4JError) as error:
+        failed = _FAILED_FILE.search(str(error))
+        if failed is None:
+            raise
+        raise CorruptRun(
+            f"{failed['file']}: cannot be read as Parquet; its run cannot be analysed"
+        ) from error
+
+
+class _Analysis:
+    """The tables in the order in which they need each other."""
+
+    def __init__(self, session: SparkSession, run: RunDir, plan: Plan) -> None:
+        self._session, self._run = session, run
+        self._topics = planned_topics(session, plan)
+        self._warm_ups = planned_warm_ups(session, plan)
+        self._cases = planned_cases(session, plan, read_status(run))
+        self._sends = self._read_events(events.SENDS)
+        self._receives = self._read_events(events.RECEIVES)
+        self._samples = self._read_events(events.SAMPLES)
+        self._marks = self._read_events(events.MARKS)
+
+    def compute(self) -> None:
+        agents = self._local(agent_clocks(self._marks))
+        producers = self._local(producers_of(self._sends, self._warm_ups, agents))
+        starts = producers.select("case", "start_ns").distinct()
+        damage = damage_of(self._receives)
+        if damage.limit(_LOCAL_ROWS + 1).count() <= _LOCAL_ROWS:
+            damage = fn.broadcast(self._local(damage))
+
+        joined = messages(
+            self._sends,
+            self._receives,
+            damage=damage,
+            producers=producers,
+            agents=agents,
+            topics=self._topics,
+        )
+        sent = self._write(results.MESSAGES, joined, is_large=True)
+        counted = self._write(results.ACCOUNTING, self._accounting(sent, damage))
+        self._write(results.CLOCKS, clocks(self._marks))
+        used = self._write(results.RESOURCES, resources(self._samples, self._marks, starts))
+        processes = self._write(results.CPU, cpu(self._samples, self._marks, counted))
+
+        buckets = buckets_of(sent).cache()
+        latencies = self._write(results.LATENCY, latency(buckets))
+        self._write(results.HISTOGRAM, histogram(buckets))
+        buckets.unpersist()
+        spans = spans_of(sent).cache()
+        self._write(results.RANGES, ranges(spans))
+        rates = self._write(results.THROUGHPUT, throughput(spans, sent, starts))
+        spans.unpersist()
+        judged = verdicts(
+            self._cases,
+            sent,
+            accounting=counted,
+            latency=latencies,
+            throughput=rates,
+            cpu=processes,
+            resources=used,
+        )
+        self._write(results.VERDICTS, judged)
+
+    def _accounting(self, sent: DataFrame, damage: DataFrame) -> DataFrame:
+        """Looks for intact strays only in cases that received more than copies of what they sent."""
+        received = {row["case"]: row["intact"] for row in intact_counts(self._receives).collect()}
+        matched = {row["case"]: row["intact"] for row in matched_counts(sent).collect()}
+        uneven = [case for case, intact in received.items() if intact != matched.get(case)]
+        lone = strays(
+            self._sends,
+            self._receives,
+            messages=sent,
+            damage=damage,
+            topics=self._topics,
+            uneven_cases=uneven,
+        )
+        return accounting(sent, self._receives, lone, self._topics, self._cases)
+
+    def _read_events(self, table: Table) -> DataFrame:
+        with_case = Table(table.name, table.row, (*table.columns, _CASE))
+        folder = self._run.events(table.name)
+        if next(self._run.list_files(folder, ".parquet"), None) is None:
+            return self._session.createDataFrame(with_case.arrow_schema().empty_table())
+        return self._session.read.schema(spark_schema(with_case)).parquet(self._run.url(folder))
+
+    def _local(self, frame: DataFrame) -> DataFrame:
+        """Compute it once; Spark then knows its size, and folds away joins with nothing."""
+        return self._session.createDataFrame(frame.toArrow())
+
+    def _write(self, table: Table, frame: DataFrame, is_large: bool = False) -> DataFrame:
+        """Write the table and read it back; one sorted file, so that a re-run gives the same."""
+        address = self._run.url(self._run.result(table.name))
+        kept = frame if is_large else frame.repartition(1).sortWithinPartitions(*table.column_names)
+        kept.write.mode("overwrite").parquet(address)
+        return self._session.read.schema(spark_schema(table)).parquet(address)
+
+
+def _check_events(run: RunDir, plan: Plan, table: Table) -> None:
+    """Spark would read a missing column as nulls, and a folder of another plan as one more case."""
+    cases = {case.id for case in plan.cases}
+    wanted = table.arrow_schema()
+    for file in run.list_files(run.events(table.name), ".parquet"):
+        if file.rsplit("/", 1)[-1].startswith("_"):
+            continue
+        case = file.removeprefix(run.events(table.name, "")).partition("/")[0]
+        if case not in cases:
+            raise CorruptRun(f"{run.url(file)}: is of case {case!r}, which plan.json does not have")
+        try:
+            found = pq.read_schema(run.url(file))
+        except (pa.ArrowException, OSError) as error:
+            raise CorruptRun(f"{run.url(file)}: cannot be read as Parquet: {_one_line(error)}") from error
+        for field in wanted:
+            if field.name not in found.names or found.field(field.name).type != field.type:
+                raise CorruptRun(f"{run.url(file)}: column {field.name} is not {field.type}")
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,126 @@
+"""Table `verdicts`: whether a case can be trusted, and what is to be known of it.
+
+A case that lost, damaged or failed to deliver a message has failed. A case that missed
+its rate is still a measurement, but it is marked.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as fn
+
+from streamgauge.analysis.bottleneck import SCHEDULE_LAG_MS, bottleneck, bottleneck_reason, figures_of
+from streamgauge.analysis.schema import columns_of
+from streamgauge.core.clock import NS_PER_S
+from streamgauge.tables.results import ACCOUNTING, CASE, MEASURE, SECOND, VERDICTS
+
+RATE_HELD = 0.99
+"""Share of the wanted rate below which a case has missed it."""
+
+DRIFT_SECONDS = 3
+"""Fewer points say nothing of a slope."""
+
+_COUNTS = [column.name for column in ACCOUNTING.columns if column.kind == "int64"]
+_FAULTS = ("lost_write", "unseen", "corrupt", "failed")
+
+
+def verdicts(
+    cases: DataFrame,
+    messages: DataFrame,
+    *,
+    accounting: DataFrame,
+    latency: DataFrame,
+    throughput: DataFrame,
+    cpu: DataFrame,
+    resources: DataFrame,
+) -> DataFrame:
+    """One row: a case of the plan, whether it was run or not."""
+    counted = cases.join(_totals(accounting), on="case", how="left").na.fill(0, [*_COUNTS, "measured"])
+    described = counted.join(_measured(messages), on="case", how="left").join(
+        figures_of(latency, throughput, cpu, resources), on="case", how="left"
+    )
+    judged = described.join(_drifts(latency), on="case", how="left").withColumn("missed_rate", _missed_rate())
+    is_faulty = fn.greatest(*_FAULTS) > 0
+    return judged.select(
+        "case",
+        fn.when(is_faulty, fn.lit("failed")).otherwise(fn.col("status")).alias("status"),
+        fn.concat_ws("\n", *_reasons()).alias("reasons"),
+        bottleneck().alias("bottleneck"),
+        bottleneck_reason().alias("bottleneck_reason"),
+        "drift_ms_per_s",
+    ).select(*columns_of(VERDICTS))
+
+
+def _totals(accounting: DataFrame) -> DataFrame:
+    """One row: a case, with the counts of both phases together: warm-up must not lose messages either."""
+    measured = fn.when(fn.col("phase") == MEASURE, fn.col("sent")).otherwise(0)
+    return (
+        accounting.where(fn.col("scope") == CASE)
+        .groupBy("case")
+        .agg(fn.sum(measured).alias("measured"), *(fn.sum(name).alias(name) for name in _COUNTS))
+    )
+
+
+def _measured(messages: DataFrame) -> DataFrame:
+    """One row: a case, with what only single messages can tell."""
+    measured = messages.where(fn.col("phase") == MEASURE)
+    return measured.groupBy("case").agg(
+        ((fn.max("intended_ns") - fn.min("intended_ns")) / NS_PER_S).alias("intended_range_s"),
+        ((fn.max("sent_ns") - fn.min("sent_ns")) / NS_PER_S).alias("sent_range_s"),
+        fn.count_if(~fn.col("output_is_append")).alias("created"),
+    )
+
+
+def _drifts(latency: DataFrame) -> DataFrame:
+    """One row: a case, with the slope of its per-second medians."""
+    seconds = latency.where((fn.col("scope") == SECOND) & (fn.col("leg") == "intended_to_received"))
+    slope = fn.regr_slope("p50", fn.col("second").cast("double"))
+    return seconds.groupBy("case").agg(fn.when(fn.count("*") >= DRIFT_SECONDS, slope).alias("drift_ms_per_s"))
+
+
+def _wanted_per_s() -> Column:
+    """Steps have no one rate: theirs is that of the intended times."""
+    intended = fn.when(fn.col("intended_range_s") > 0, (fn.col("measured") - 1) / fn.col("intended_range_s"))
+    return fn.when(fn.col("is_paced"), fn.coalesce("constant_rate_per_s", intended))
+
+
+def _missed_rate() -> Column:
+    """In a short run a few ms at the ends are more than 1%: the schedule must have slipped as well."""
+    slipped_ms = (fn.col("sent_range_s") - fn.col("intended_range_s")) * 1000
+    missed = (fn.col("sent_messages_per_s") < RATE_HELD * _wanted_per_s()) & (slipped_ms > SCHEDULE_LAG_MS)
+    return fn.coalesce(missed, fn.lit(False))
+
+
+def _reasons() -> list[Column]:
+    """One line each; null where there is nothing to say."""
+    unsettled = fn.col("sent") - fn.col("acked") - fn.col("failed")
+    planned = fn.col("planned_messages")
+    wanted, achieved = _wanted_per_s(), fn.col("sent_messages_per_s")
+    is_short = (fn.col("measured") < planned) & (fn.col("measured") + fn.col("sent") > 0)
+    return [
+        fn.col("status_reason"),
+        _if_any("lost_write", "acknowledged messages lost, though later ones of their partition came"),
+        _if_any("unseen", "acknowledged messages not seen, and nothing after them in their partition"),
+        _if_any("corrupt", "corrupt records received"),
+        _if_any("failed", "messages failed to be delivered"),
+        fn.when(unsettled > 0, fn.format_string("%d messages neither acknowledged nor failed", unsettled)),
+        fn.when(is_short, fn.format_string("only %d of %d messages sent", fn.col("measured"), planned)),
+        fn.when(
+            fn.col("missed_rate"),
+            fn.format_string(
+                "missed its rate: %.0f of %.0f msg/s (%.1f%%)", achieved, wanted, achieved / wanted * 100
+            ),
+        ),
+        _if_any("duplicate", "duplicate copies received"),
+        _if_any("out_of_order", "messages received out of order"),
+        _if_any("unexpected", "unexpected records received: not sent by this case"),
+        _if_any("negative", "latencies below zero: kept, look at the clocks"),
+        fn.when(
+            fn.col("created") > 0,
+            fn.lit("output time is the client's create time, not the broker's append time"),
+        ),
+    ]
+
+
+def _if_any(name: str, what: str) -> Column:
+    return fn.when(fn.col(name) > 0, fn.format_string(f"%d {what}", fn.col(name)))

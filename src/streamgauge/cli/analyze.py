@@ -1,0 +1,24 @@
+"""`streamgauge analyze RUN`: results again, from the events."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from streamgauge.analysis.pipeline import analyze
+from streamgauge.cli.finding import find_run
+from streamgauge.cli.options import Debug, Master, Run
+from streamgauge.launch.spark_session import spark_session
+
+
+def analyze_command(run: Run, master: Master = None, debug: Debug = False) -> None:
+    """Compute the results of a run again from its events."""
+    found = find_run(run)
+    log: Path | None = None
+    if found.is_local and not debug:
+        log = found.local(found.log("spark"))
+        log.parent.mkdir(parents=True, exist_ok=True)
+    with spark_session(master or "local[*]", log=log) as session:
+        analyze(session, found)
+    typer.echo(f"results: {found.url('results')}", err=True)

@@ -1,0 +1,93 @@
+"""`streamgauge cluster`: a Kafka cluster on this machine that stays up between runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from streamgauge.core.units import format_bytes
+from streamgauge.systems import local_cluster
+from streamgauge.systems.jars import Progress
+from streamgauge.systems.local_cluster import broker_count
+
+NOT_UP_EXIT_CODE = 3
+
+cluster_app = typer.Typer(
+    help="A Kafka cluster on this machine that stays up between runs.", no_args_is_help=True
+)
+
+
+@cluster_app.command()
+def up(
+    brokers: Annotated[int, typer.Option(help="How many brokers: 1, 3 or 5.")] = 1,
+) -> None:
+    """Start it, or find it already up; prints its bootstrap address on stdout."""
+    state = local_cluster.up(brokers, _show_progress)
+    _say(f"local cluster is up: {broker_count(state.brokers)}; logs in {state.logs}")
+    _say("end it with: streamgauge cluster down")
+    typer.echo(state.bootstrap)
+
+
+@cluster_app.command()
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what is up; exit code 0 when it is, 3 when it is not."""
+    state = local_cluster.status()
+    if as_json:
+        typer.echo(json.dumps(_as_document(state), indent=2))
+    elif state is not None:
+        pids = ", ".join(f"{name} pid {broker.pid}" for name, broker in state.processes.items())
+        typer.echo(f"up: {broker_count(state.brokers)} ({pids})")
+        typer.echo(f"bootstrap: {state.bootstrap}\ndata: {state.data}\nlogs: {state.logs}")
+    else:
+        _say(_why_not_up())
+    if state is None:
+        raise typer.Exit(NOT_UP_EXIT_CODE)
+
+
+@cluster_app.command()
+def down() -> None:
+    """Stop it and remove its data."""
+    was_there = local_cluster.down()
+    _say("local cluster is down, its data removed" if was_there else "no local cluster was up")
+
+
+def _as_document(state: local_cluster.LocalCluster | None) -> dict[str, object]:
+    if state is None:
+        return {"up": False}
+    return {
+        "up": True,
+        "brokers": state.brokers,
+        "bootstrap": state.bootstrap,
+        "processes": {name: broker.pid for name, broker in state.processes.items()},
+        "data": state.data,
+        "logs": state.logs,
+    }
+
+
+def _why_not_up() -> str:
+    state = local_cluster.last_state()
+    if state is None:
+        return "no local cluster is up; start one with: streamgauge cluster up"
+    if not state.ready:
+        return f"the local cluster is still starting, or its start was cut off; see {state.logs}"
+    return (
+        f"the local cluster is broken: {len(state.alive())} of {broker_count(state.brokers)} left, "
+        f"see {state.logs}; start anew with: streamgauge cluster up"
+    )
+
+
+def _show_progress(progress: Progress) -> None:
+    """One line that counts up on a terminal; elsewhere only the last count."""
+    done = progress.done_count == progress.total_count
+    if done or sys.stderr.isatty():
+        text = f"Kafka's jars: {progress.done_count} of {progress.total_count}"
+        _say(f"\r{text}, {format_bytes(progress.downloaded_bytes)} downloaded", end=done)
+
+
+def _say(text: str, end: bool = True) -> None:
+    typer.echo(text, err=True, nl=end)

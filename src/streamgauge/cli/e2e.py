@@ -1,0 +1,132 @@
+"""`streamgauge e2e`: producers and consumers on one topic, four timestamps a message."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from streamgauge.cli.options import Debug, Master, Out, Quiet
+from streamgauge.cli.running import run_workload
+from streamgauge.core.errors import BadInput
+from streamgauge.spec.loading import dump_yaml, load_target, parse
+from streamgauge.spec.workload import Workload
+from streamgauge.systems import local_cluster
+
+_WARM_UP_SHARE = 10
+_MOST_WARM_UP = 10_000
+
+
+class Acks(StrEnum):
+    none = "0"
+    leader = "1"
+    all = "all"
+
+
+def e2e_command(
+    kafka_bootstrap_host: Annotated[
+        str | None, typer.Option(help="Kafka to test; else an embedded one is started.", show_default=False)
+    ] = None,
+    kafka_bootstrap_port: Annotated[int, typer.Option(help="Its port.", min=1, max=65535)] = 9092,
+    bootstrap: Annotated[
+        str | None, typer.Option(help="The same as one: host:port[,host:port …].", show_default=False)
+    ] = None,
+    target: Annotated[
+        Path | None, typer.Option(help="Target file: driver, address, client settings.", show_default=False)
+    ] = None,
+    kafka_topic: Annotated[str, typer.Option(help="Topic; made if it is not there.")] = "streamgauge-e2e",
+    test_producer_processes: Annotated[int, typer.Option(help="How many producers.")] = 1,
+    test_consumer_processes: Annotated[int, typer.Option(help="How many consumers.")] = 1,
+    test_produce_messages: Annotated[str, typer.Option(help="Messages, all producers together.")] = "10000",
+    test_produce_rate: Annotated[
+        str, typer.Option(help="Messages a second, all together: 1000, 10k/s, or unlimited.")
+    ] = "1000",
+    producer_acks: Annotated[Acks, typer.Option(help="Who has to confirm a message.")] = Acks.all,
+    message_size: Annotated[str, typer.Option(help="Size of a message: 700, 1KiB …")] = "700",
+    partitions: Annotated[
+        int | None, typer.Option(help="Partitions of the topic; else one a consumer.", show_default=False)
+    ] = None,
+    replicas: Annotated[int, typer.Option(help="Replicas of the topic.")] = 1,
+    warm_up_messages: Annotated[
+        str | None,
+        typer.Option(help="Sent ahead and kept apart; else a tenth, at most 10000.", show_default=False),
+    ] = None,
+    brokers: Annotated[
+        int | None, typer.Option(help="Brokers of the embedded Kafka.", show_default="1")
+    ] = None,
+    out: Out = "runs",
+    master: Master = None,
+    print_workload: Annotated[
+        bool, typer.Option("--print-workload", help="Show the workload that this makes; run nothing.")
+    ] = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Send messages through Kafka and account for every one, with its four times."""
+    address = _address(kafka_bootstrap_host, kafka_bootstrap_port, bootstrap)
+    load: dict[str, Any] = {
+        "producers": test_producer_processes,
+        "consumers": test_consumer_processes,
+        "messages": test_produce_messages,
+        "rate": test_produce_rate,
+        "message": {"size": message_size},
+        "topics": {
+            "name": kafka_topic,
+            "partitions": max(1, test_consumer_processes) if partitions is None else partitions,
+            "replicas": replicas,
+        },
+        "acks": producer_acks.value,
+    }
+    if warm_up_messages is not None:
+        load["warm_up_messages"] = warm_up_messages
+    content = {"name": "e2e", "targets": [_target(address, target, brokers)], "load": load}
+    workload = parse(Workload, content, "e2e")
+    if warm_up_messages is None:
+        share = min((workload.load.messages or 0) // _WARM_UP_SHARE, _MOST_WARM_UP)
+        load["warm_up_messages"] = share if share >= workload.load.producers else 0
+        workload = parse(Workload, content, "e2e")
+    if print_workload:
+        typer.echo(dump_yaml(workload), nl=False)
+        return
+    raise typer.Exit(run_workload(workload, out=out, master=master, quiet=quiet, debug=debug))
+
+
+def _address(host: str | None, port: int, bootstrap: str | None) -> str | None:
+    if host is not None and bootstrap is not None:
+        raise BadInput("--bootstrap and --kafka-bootstrap-host both name an address; give one of them")
+    return f"{host}:{port}" if host is not None else bootstrap
+
+
+def _target(address: str | None, file: Path | None, brokers: int | None) -> dict[str, Any]:
+    """From the file, else Kafka at the address, else an embedded one."""
+    if brokers is not None and (address is not None or file is not None):
+        raise BadInput(
+            "--brokers is for the embedded Kafka; leave it out when an address or a target is given"
+        )
+    if file is not None:
+        target = load_target(file)
+        if address is not None:
+            target = target.model_copy(update={"settings": {**target.settings, "bootstrap": address}})
+        return target.model_dump(mode="json", exclude_defaults=True)
+    made: dict[str, Any] = {
+        "name": "kafka",
+        "driver": "kafka_confluent",
+        # Send at once and let the broker answer at once: what latency is measured with.
+        "producer_client": {"linger.ms": 0},
+        "consumer_client": {"fetch.min.bytes": 1, "fetch.wait.max.ms": 100},
+    }
+    if address is not None:
+        made["settings"] = {"bootstrap": address}
+    else:
+        made["system"] = {"kind": "kafka_cluster", "brokers": _brokers(brokers)}
+    return made
+
+
+def _brokers(wanted: int | None) -> int:
+    """As many as asked for; else as many as the cluster that is up has."""
+    if wanted is not None:
+        return wanted
+    running = local_cluster.find()
+    return running[1] if running is not None else 1

@@ -1,0 +1,63 @@
+"""`streamgauge`: all commands, and what becomes of an error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+import typer
+
+from streamgauge.cli.analyze import analyze_command
+from streamgauge.cli.cluster import cluster_app
+from streamgauge.cli.e2e import e2e_command
+from streamgauge.cli.report import report_command
+from streamgauge.cli.results import results_command
+from streamgauge.cli.run import run_command
+from streamgauge.cli.runs import runs_command
+from streamgauge.core.errors import StreamgaugeError
+
+INTERRUPTED_EXIT_CODE = 130
+
+app = typer.Typer(
+    name="streamgauge",
+    help="One benchmarking suite for Kafka and what people weigh against it.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command("run")(run_command)
+app.command("e2e")(e2e_command)
+app.command("analyze")(analyze_command)
+app.command("report")(report_command)
+app.command("results")(results_command)
+app.command("runs")(runs_command)
+app.add_typer(cluster_app, name="cluster")
+
+
+def main() -> None:
+    """Errors are one line each, unless asked for more; the exit code says whose fault it is."""
+    debug = "-d" in sys.argv or "--debug" in sys.argv
+    try:
+        app()
+    except StreamgaugeError as error:
+        if debug:
+            traceback.print_exc()
+        for line in str(error).splitlines():
+            typer.echo(f"streamgauge: {line}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("streamgauge: interrupted; what was recorded is kept", err=True)
+        sys.exit(INTERRUPTED_EXIT_CODE)
+    except BrokenPipeError:
+        # Whoever read our output has gone (`| head`); nothing more can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        if debug:
+            traceback.print_exc()
+        typer.echo(f"streamgauge: {error.filename or 'the system'}: {error.strerror or error}", err=True)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

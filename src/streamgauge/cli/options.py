@@ -1,0 +1,16 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Where run folders go: a path or a URL.")]
+Master = Annotated[
+    str | None,
+    typer.Option(help="Spark master; else local, with a slot for every agent.", show_default=False),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Debug = Annotated[bool, typer.Option("--debug", "-d", help="Show debug output and tracebacks.")]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="A run folder; or its name below `runs`.")]

@@ -1,0 +1,34 @@
+"""`streamgauge results RUN`: the figures, for people or for programs."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from streamgauge.cli.finding import find_run
+from streamgauge.cli.options import Debug, Run
+from streamgauge.core.errors import BadInput
+from streamgauge.report.console import print_results
+from streamgauge.report.csv_files import results_csv
+from streamgauge.report.document import results_document
+
+
+def results_command(
+    run: Run,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document (docs/results.md).")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="One row a case.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Show the results of a run."""
+    if as_json and as_csv:
+        raise BadInput("--json and --csv: give one of them")
+    document = results_document(find_run(run))
+    if as_json:
+        typer.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+    elif as_csv:
+        typer.echo(results_csv(document), nl=False)
+    else:
+        print_results(document, Console())

@@ -1,0 +1,33 @@
+"""What every command that runs a workload does: run, analyse, report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+
+from streamgauge.analysis.pipeline import analyze
+from streamgauge.launch.run_cycle import RunCycle
+from streamgauge.report.console import print_results
+from streamgauge.report.document import results_document
+from streamgauge.report.write import write_report
+from streamgauge.spec.workload import Workload
+
+
+def run_workload(workload: Workload, *, out: str, master: str | None, quiet: bool, debug: bool) -> int:
+    """The exit code: 0 when every case is ok, else 1."""
+    notes = Console(stderr=True, quiet=quiet)
+    cycle = RunCycle(workload, out=out, master=master, console=notes, show_progress=not quiet, debug=debug)
+    notes.print(f"run {cycle.run.id}", highlight=False)
+
+    def analyse_in(session: Any) -> None:
+        with notes.status("analysing"):
+            analyze(session, cycle.run)
+
+    cycle.measure(afterwards=analyse_in)
+    page = write_report(cycle.run)
+    document = results_document(cycle.run)
+    if not quiet:
+        print_results(document, Console())
+    notes.print(f"report: {page}", highlight=False, soft_wrap=True)
+    return 0 if document["status"] == "ok" else 1

@@ -1,0 +1,180 @@
+"""What a driver is: it sends bytes and says what became of them, it receives batches, it closes.
+
+It never stamps, records or paces: the agent does, so that all drivers are measured alike. This is
+the contract for client libraries with blocking calls; asynchronous ones get a twin.
+
+A driver is found by its name in the entry-point group `streamgauge.drivers`, and has to pass the
+conformance suite in `tests/drivers/conformance.py`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.core.clock import Clock
+from streamgauge.payload.making import Outgoing
+from streamgauge.payload.reading import Carrier
+from streamgauge.spec.model import SpecModel
+from streamgauge.spec.target import Target
+from streamgauge.spec.workload import Topics
+
+UNKNOWN = -1
+"""A partition, an offset or a timestamp that nobody told."""
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a transport promises, so that unlike things are not compared unawares."""
+
+    durable: bool
+    ordered: bool
+    acked: bool
+    record_headers: bool
+    simulated_time: bool = False
+
+
+@dataclass(frozen=True)
+class ProducerOptions:
+    number: int
+    topics: tuple[str, ...]
+    carrier: Carrier
+    acks: Literal["0", "1", "all"]
+    compression: str
+
+
+@dataclass(frozen=True)
+class ConsumerOptions:
+    number: int
+    topics: tuple[str, ...]
+    carrier: Carrier
+    partitions: tuple[tuple[int, int], ...]
+    """(topic, partition) pairs to read; with a group, what the broker has to deal out."""
+    group: str | None
+    """None: the partitions are assigned as given."""
+    start: Mapping[tuple[int, int], int]
+    """Offsets to begin at: where each partition ended before the case."""
+
+
+@dataclass(slots=True)
+class Acks:
+    """What became of messages; one row each, in the order in which it was told."""
+
+    sequences: NDArray[np.int64]
+    partitions: NDArray[np.int32] | int
+    offsets: NDArray[np.int64]
+    errors: dict[int, str] = field(default_factory=dict)
+    """By sequence: why it was not delivered."""
+
+    def __len__(self) -> int:
+        return len(self.sequences)
+
+
+@dataclass(slots=True)
+class Received:
+    """Records, one row each, in the order in which they came."""
+
+    values: list[bytes]
+    carried: list[bytes | None] | None
+    """Keys or record headers, where these carry the message header."""
+    topics: NDArray[np.int32] | int
+    partitions: NDArray[np.int32] | int
+    offsets: NDArray[np.int64]
+    timestamps_ms: NDArray[np.int64]
+    timestamp_kind: NDArray[np.int8] | int
+    """BROKER_TIME_* of tables.events."""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+class Producer(ABC):
+    """One producer. `poll` may be called by a second thread while the first one sends."""
+
+    clock: Clock = Clock()
+
+    @abstractmethod
+    def send(self, batch: Outgoing, topic: int) -> int:
+        """Hand messages over, without waiting; how many of them, from the first on, were taken."""
+
+    @abstractmethod
+    def poll(self, timeout_s: float) -> Acks | None:
+        """What became of messages since the last call; wait for the first as long as `timeout_s`."""
+
+    @abstractmethod
+    def outstanding(self) -> int:
+        """Messages taken of which `poll` has not told yet."""
+
+    def flush_soon(self) -> None:  # noqa: B027 - most libraries need no hint
+        """No more messages will come: hold nothing back."""
+
+    def settings_in_force(self) -> dict[str, Any]:
+        return {}
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+
+class Consumer(ABC):
+    """One consumer."""
+
+    clock: Clock = Clock()
+
+    @abstractmethod
+    def wait_ready(self, deadline_s: float) -> None:
+        """Return when every record written from now on will be received; else raise Unreachable."""
+
+    @abstractmethod
+    def poll(self, timeout_s: float) -> Received | None:
+        """What has come; wait for the first record as long as `timeout_s`."""
+
+    @abstractmethod
+    def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
+        """Has all been read that was there, up to these ends by (topic, partition)?"""
+
+    def settings_in_force(self) -> dict[str, Any]:
+        return {}
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+
+class Driver(ABC):
+    """One client library, set up for one target."""
+
+    name: ClassVar[str]
+    capabilities: ClassVar[Capabilities]
+    settings_model: ClassVar[type[SpecModel]]
+
+    @abstractmethod
+    def __init__(self, target: Target, endpoints: Mapping[str, str]) -> None:
+        """`endpoints` are those of the system that was started for the target, if any."""
+
+    @abstractmethod
+    def check_reachable(self, deadline_s: float) -> dict[str, Any]:
+        """Raise Unreachable, naming the address; else facts about what answered."""
+
+    @abstractmethod
+    def prepare_topics(self, topics: Topics, names: tuple[str, ...]) -> list[str]:
+        """Make the topics that are not there; those that were made. Others must fit, else BadInput."""
+
+    @abstractmethod
+    def remove_topics(self, names: list[str]) -> None: ...
+
+    @abstractmethod
+    def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
+        """Where each partition ends now, by (topic, partition)."""
+
+    @abstractmethod
+    def producer(self, options: ProducerOptions) -> Producer: ...
+
+    @abstractmethod
+    def consumer(self, options: ConsumerOptions) -> Consumer: ...
+
+    def close(self) -> None:  # noqa: B027 - most drivers hold nothing open
+        """Let go of whatever is held beside producers and consumers."""

@@ -1,0 +1,327 @@
+"""Kafka through confluent-kafka, that is librdkafka.
+
+Fields of records are read a whole batch at a time (`map` of the C methods), and batches are handed
+over with one call: per message, Python runs no loop of its own but the delivery callback.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any
+
+import confluent_kafka
+import numpy as np
+from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+
+from streamgauge.core.errors import BadInput, CaseFailed, Unreachable
+from streamgauge.drivers.contract import (
+    UNKNOWN,
+    Acks,
+    Capabilities,
+    Consumer,
+    ConsumerOptions,
+    Driver,
+    Producer,
+    ProducerOptions,
+    Received,
+)
+from streamgauge.drivers.kafka_topics import LOGGER, KafkaTopics, bad_setting
+from streamgauge.payload.header import RECORD_HEADER, sequences
+from streamgauge.payload.making import Outgoing
+from streamgauge.spec.model import SpecModel
+from streamgauge.spec.target import Target
+from streamgauge.spec.workload import Topics
+
+_CONSUME_AT_ONCE = 500
+"""Larger is slower: librdkafka holds the messages of a whole call."""
+_QUEUE_MESSAGES = 100_000
+_QUEUE_KBYTES = 1_048_576
+
+
+class Settings(SpecModel):
+    bootstrap: str | None = None
+    """host:port[,host:port …]; else the system that the run starts, or `cluster up`."""
+
+
+class KafkaConfluent(Driver):
+    name = "kafka_confluent"
+    capabilities = Capabilities(durable=True, ordered=True, acked=True, record_headers=True)
+    settings_model = Settings
+
+    def __init__(self, target: Target, endpoints: Mapping[str, str]) -> None:
+        settings = Settings.model_validate(target.settings)
+        bootstrap = settings.bootstrap or endpoints.get("bootstrap") or target.client.get("bootstrap.servers")
+        if not bootstrap:
+            raise BadInput(
+                f"target {target.name}: settings.bootstrap: no Kafka address, and no system to start"
+            )
+        self._target = target
+        self._client: dict[str, Any] = {**target.client, "bootstrap.servers": bootstrap}
+        self._topics = KafkaTopics(self._client)
+
+    def check_reachable(self, deadline_s: float) -> dict[str, Any]:
+        return {"librdkafka": confluent_kafka.libversion()[0], **self._topics.check_reachable(deadline_s)}
+
+    def prepare_topics(self, topics: Topics, names: tuple[str, ...]) -> list[str]:
+        return self._topics.prepare(topics, names)
+
+    def remove_topics(self, names: list[str]) -> None:
+        self._topics.remove(names)
+
+    def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
+        return self._topics.end_offsets(topics, partitions)
+
+    def producer(self, options: ProducerOptions) -> Producer:
+        client = {"acks": options.acks, "compression.type": options.compression, **self._client}
+        return _Producer({**client, **self._target.producer_client}, options)
+
+    def consumer(self, options: ConsumerOptions) -> Consumer:
+        group = {"group.id": options.group or f"streamgauge-{options.number}", "enable.auto.commit": False}
+        return _Consumer({**group, **self._client, **self._target.consumer_client}, options)
+
+
+class _Producer(Producer):
+    def __init__(self, client: dict[str, Any], options: ProducerOptions) -> None:
+        self._client, self._topics, self._carrier = client, options.topics, options.carrier
+        try:
+            self._producer = confluent_kafka.Producer(client, logger=LOGGER)
+            metadata = [self._producer.list_topics(name, timeout=15).topics[name] for name in self._topics]
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError._INVALID_ARG:
+                raise bad_setting(error) from None
+            raise Unreachable(f"producer {options.number}: {error.args[0].str()}") from None
+        self._one_partition = all(len(topic.partitions) == 1 for topic in metadata)
+        self._most_messages = int(client.get("queue.buffering.max.messages", _QUEUE_MESSAGES))
+        self._most_bytes = int(client.get("queue.buffering.max.kbytes", _QUEUE_KBYTES)) * 1024
+        self._largest = 1
+        self._taken = self._told = 0
+        self._left: list[tuple[str, dict[str, Any]]] = []
+        self._delivered: list[Message] = []
+        self._failed: list[tuple[KafkaError, bytes]] = []
+
+    def send(self, batch: Outgoing, topic: int) -> int:
+        self._largest = max(self._largest, len(batch.values[0]))
+        # Below librdkafka's own limits, so that it never refuses a message in the middle of a batch.
+        room = min(self._most_messages, self._most_bytes // self._largest) - (self._taken - self._told)
+        if room <= 0 or (self._left and not self._send_left()):
+            return 0
+        if len(batch) > room:
+            batch = Outgoing(
+                batch.first_sequence,
+                batch.values[:room],
+                batch.keys and batch.keys[:room],
+                batch.headers and batch.headers[:room],
+            )
+        if batch.headers is None:
+            self._send_together(batch, self._topics[topic])
+        else:
+            self._send_singly(batch, self._topics[topic])
+        self._taken += len(batch)
+        return len(batch)
+
+    def _send_together(self, batch: Outgoing, topic: str) -> None:
+        if batch.keys is None:
+            messages: list[dict[str, Any]] = [{"value": value} for value in batch.values]
+        else:
+            messages = [{"value": v, "key": k} for v, k in zip(batch.values, batch.keys, strict=True)]
+        if self._producer.produce_batch(topic, messages, -1, self._on_delivery) < len(messages):
+            self._sort_refused(topic, messages)
+
+    def _send_singly(self, batch: Outgoing, topic: str) -> None:
+        """The batch call takes no record headers."""
+        assert batch.headers is not None
+        keys: list[Any] = batch.keys or [None] * len(batch)
+        for value, key, headers in zip(batch.values, keys, batch.headers, strict=True):
+            message = {"value": value, "key": key, "headers": headers}
+            try:
+                self._producer.produce(topic, on_delivery=self._on_delivery, **message)
+            except BufferError:
+                self._left.append((topic, message))
+
+    def _sort_refused(self, topic: str, messages: list[dict[str, Any]]) -> None:
+        """A full queue: they are sent later. Anything else is the fate of the message."""
+        for message in messages:
+            error = message.pop("_error", None)
+            if error is None:
+                continue
+            if error.code() == KafkaError._QUEUE_FULL:
+                self._left.append((topic, message))
+            else:
+                carried = message["value"] if self._carrier == "value" else message["key"]
+                self._failed.append((error, carried))
+
+    def _send_left(self) -> bool:
+        while self._left:
+            topic, message = self._left[0]
+            try:
+                self._producer.produce(topic, on_delivery=self._on_delivery, **message)
+            except BufferError:
+                return False
+            self._left.pop(0)
+        return True
+
+    def _on_delivery(self, error: KafkaError | None, message: Message) -> None:
+        if error is None:
+            self._delivered.append(message)
+        else:
+            self._failed.append((error, self._carried([message])[0]))
+
+    def poll(self, timeout_s: float) -> Acks | None:
+        if self._left:
+            self._send_left()
+        self._producer.poll(timeout_s)
+        if not self._delivered and not self._failed:
+            return None
+        delivered, self._delivered = self._delivered, []
+        failed, self._failed = self._failed, []
+        self._told += len(delivered) + len(failed)
+        numbers = sequences(self._carried(delivered)) if delivered else np.zeros(0, np.int64)
+        count = len(delivered)
+        offsets = np.fromiter(map(Message.offset, delivered), np.int64, count)
+        partitions: Any = 0 if self._one_partition else _column(Message.partition, delivered, np.int32)
+        acks = Acks(numbers, partitions, np.where(offsets < 0, UNKNOWN, offsets))
+        return _with_failures(acks, failed) if failed else acks
+
+    def _carried(self, messages: list[Message]) -> list[bytes]:
+        if self._carrier == "value":
+            return list(map(Message.value, messages))
+        if self._carrier == "key":
+            return list(map(Message.key, messages))
+        return [dict(message.headers())[RECORD_HEADER] for message in messages]
+
+    def outstanding(self) -> int:
+        return self._taken - self._told
+
+    def flush_soon(self) -> None:
+        # A flush that does not wait: librdkafka then sends what it has without lingering.
+        self._producer.flush(0)
+
+    def settings_in_force(self) -> dict[str, Any]:
+        return dict(self._client)
+
+    def close(self) -> None:
+        self._producer.purge()
+        self._producer.close()
+
+
+def _with_failures(acks: Acks, failed: list[tuple[KafkaError, bytes]]) -> Acks:
+    numbers = sequences([carried for _, carried in failed])
+    nowhere = np.full(len(failed), UNKNOWN)
+    partitions = np.broadcast_to(np.asarray(acks.partitions, np.int32), (len(acks),))
+    return Acks(
+        np.concatenate([acks.sequences, numbers]),
+        np.concatenate([partitions, nowhere.astype(np.int32)]),
+        np.concatenate([acks.offsets, nowhere]),
+        {int(n): error.str() for n, (error, _) in zip(numbers, failed, strict=True)},
+    )
+
+
+class _Consumer(Consumer):
+    def __init__(self, client: dict[str, Any], options: ConsumerOptions) -> None:
+        self._client, self._options = client, options
+        self._topic_numbers = {name: number for number, name in enumerate(options.topics)}
+        try:
+            self._consumer = confluent_kafka.Consumer(client, logger=LOGGER)
+        except KafkaException as error:
+            raise bad_setting(error) from None
+        if options.group is None:
+            self._consumer.assign([self._from_start(place) for place in options.partitions])
+            self._one_partition = len(options.partitions) == 1
+        else:
+            self._one_partition = False
+            self._consumer.subscribe(list(options.topics), on_assign=self._on_assign)
+
+    def _from_start(self, place: tuple[int, int]) -> TopicPartition:
+        topic, partition = place
+        return TopicPartition(self._options.topics[topic], partition, self._options.start.get(place, 0))
+
+    def _on_assign(self, consumer: confluent_kafka.Consumer, places: list[TopicPartition]) -> None:
+        consumer.assign([self._from_start((self._topic_numbers[p.topic], p.partition)) for p in places])
+
+    def wait_ready(self, deadline_s: float) -> None:
+        """Ready when a fetch of every partition has been answered: then its end is known."""
+        deadline = time.monotonic() + deadline_s
+        while time.monotonic() < deadline:
+            if (early := self.poll(0.02)) is not None:
+                raise CaseFailed(f"consumer {self._options.number} got {len(early)} records before the start")
+            places = self._consumer.assignment()
+            if places and all(self._end_known(place) for place in places):
+                return
+        raise Unreachable(
+            f"consumer {self._options.number} could not read its partitions within {deadline_s:g} s; "
+            "check that the brokers' advertised addresses can be reached"
+        )
+
+    def _end_known(self, place: TopicPartition) -> bool:
+        return bool(self._consumer.get_watermark_offsets(place, cached=True)[1] >= 0)
+
+    def poll(self, timeout_s: float) -> Received | None:
+        first = self._consumer.poll(timeout_s)
+        if first is None:
+            return None
+        records = [first, *self._consumer.consume(_CONSUME_AT_ONCE - 1, 0)]
+        times = np.fromiter(chain.from_iterable(map(Message.timestamp, records)), np.int64, 2 * len(records))
+        kinds, stamps = times[0::2], times[1::2]
+        if not kinds.all():
+            # Events other than records have no timestamp; old records may have none either.
+            records, times = _without_events(records)
+            if not records:
+                return None
+            kinds, stamps = times[0::2], times[1::2]
+        return Received(
+            values=_values(records),
+            carried=self._carried(records),
+            topics=0 if len(self._topic_numbers) == 1 else self._topic_column(records),
+            partitions=self._options.partitions[0][1]
+            if self._one_partition
+            else _column(Message.partition, records, np.int32),
+            offsets=_column(Message.offset, records, np.int64),
+            timestamps_ms=stamps,
+            timestamp_kind=kinds.astype(np.int8),
+        )
+
+    def _carried(self, records: list[Message]) -> list[bytes | None] | None:
+        if self._options.carrier == "value":
+            return None
+        if self._options.carrier == "key":
+            return list(map(Message.key, records))
+        return [dict(record.headers() or ()).get(RECORD_HEADER) for record in records]
+
+    def _topic_column(self, records: list[Message]) -> Any:
+        return np.fromiter(
+            map(self._topic_numbers.__getitem__, map(Message.topic, records)), np.int32, len(records)
+        )
+
+    def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
+        for place in self._consumer.position(self._consumer.assignment()):
+            number = (self._topic_numbers[place.topic], place.partition)
+            begun = place.offset if place.offset >= 0 else self._options.start.get(number, 0)
+            if begun < ends.get(number, 0):
+                return False
+        return True
+
+    def settings_in_force(self) -> dict[str, Any]:
+        return dict(self._client)
+
+    def close(self) -> None:
+        self._consumer.close()
+
+
+def _values(records: list[Message]) -> list[bytes]:
+    values = list(map(Message.value, records))
+    return [value or b"" for value in values] if None in values else values
+
+
+def _column(field: Any, records: list[Message], kind: Any) -> Any:
+    return np.fromiter(map(field, records), kind, len(records))
+
+
+def _without_events(records: list[Message]) -> tuple[list[Message], Any]:
+    for record in records:
+        if record.error() is not None and not record.error().retriable():
+            raise CaseFailed(f"the consumer cannot go on: {record.error().str()}")
+    kept = [record for record in records if record.error() is None]
+    times = np.fromiter(chain.from_iterable(map(Message.timestamp, kept)), np.int64, 2 * len(kept))
+    return kept, times

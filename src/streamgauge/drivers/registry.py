@@ -1,0 +1,42 @@
+"""Finding a driver by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+
+from streamgauge.core.errors import BadInput
+from streamgauge.drivers.contract import Driver
+from streamgauge.spec.loading import parse
+from streamgauge.spec.target import Target
+
+GROUP = "streamgauge.drivers"
+
+
+def driver_names() -> list[str]:
+    return sorted({point.name for point in entry_points(group=GROUP)})
+
+
+def driver_class(target: Target) -> type[Driver]:
+    """The driver of a target; its settings are checked on the way."""
+    found = [point for point in entry_points(group=GROUP) if point.name == target.driver]
+    if not found:
+        raise BadInput(
+            f"target {target.name}: driver: there is no driver {target.driver!r}; "
+            f"allowed: {', '.join(driver_names())}"
+        )
+    try:
+        kind = found[0].load()
+    except ImportError as error:
+        raise BadInput(
+            f"target {target.name}: driver {target.driver} cannot be loaded: {error}; "
+            f"install it with: pip install 'streamgauge[{target.driver}]'"
+        ) from error
+    if not (isinstance(kind, type) and issubclass(kind, Driver)):
+        raise BadInput(f"target {target.name}: driver {target.driver}: {kind!r} is not a streamgauge driver")
+    parse(kind.settings_model, target.settings, f"target {target.name}: settings")
+    return kind
+
+
+def open_driver(target: Target, endpoints: Mapping[str, str]) -> Driver:
+    return driver_class(target)(target, endpoints)

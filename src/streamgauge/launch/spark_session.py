@@ -1,0 +1,86 @@
+"""The Spark session that agents and analysis run on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from streamgauge.core.errors import BadInput
+from streamgauge.plan.slots import check_slots, local_slots
+from streamgauge.systems.java import spark_java_home
+
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.memory": "2g",
+    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.session.timeZone": "UTC",
+    # An agent that dies ends the case; running it again would measure something else.
+    "spark.task.maxFailures": "1",
+    "spark.stage.maxConsecutiveAttempts": "1",
+    "spark.scheduler.barrier.maxConcurrentTasksCheck.interval": "3s",
+    "spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures": "2",
+    # Killed tasks must let go of their Python processes soon, so that agents see the end of their input.
+    "spark.python.task.killTimeout": "1s",
+    "spark.python.worker.reuse": "false",
+    "spark.task.reaper.enabled": "false",
+}
+
+
+@contextmanager
+def spark_session(
+    master: str, slots_needed: int = 1, log: Path | None = None, log_level: str = "ERROR"
+) -> Iterator[SparkSession]:
+    """A session on `master`; checks that it has enough slots, and ends with the block.
+
+    What Spark and its processes print goes to `log`, so that the terminal is ours.
+    """
+    local = local_slots(master)
+    if local is not None:
+        check_slots(slots_needed, local, master)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["JAVA_HOME"] = str(spark_java_home())
+    builder = SparkSession.builder.master(master).appName("streamgauge")
+    for key, value in _SETTINGS.items():
+        builder = builder.config(key, value)
+    try:
+        with _stderr_to(log):
+            session = builder.getOrCreate()
+    except Exception as error:  # py4j and Spark raise all sorts of things here
+        raise BadInput(f"--master {master}: Spark cannot start: {_first_line(error)}") from error
+    try:
+        session.sparkContext.setLogLevel(log_level)
+        if local is None:
+            check_slots(slots_needed, session.sparkContext.defaultParallelism, master)
+        yield session
+    finally:
+        session.stop()
+
+
+@contextmanager
+def _stderr_to(log: Path | None) -> Iterator[None]:
+    """The Java process inherits standard error; it is swapped while that process starts."""
+    if log is None:
+        yield
+        return
+    sys.stderr.flush()
+    ours = os.dup(2)
+    theirs = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.dup2(theirs, 2)
+        yield
+    finally:
+        os.dup2(ours, 2)
+        os.close(ours)
+        os.close(theirs)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -1,0 +1,84 @@
+"""What a target runs against: its own cluster, the one that `cluster up` left running, or one elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from streamgauge.spec.target import Target
+from streamgauge.systems import local_cluster
+from streamgauge.systems.contract import System
+from streamgauge.systems.kafka_cluster import KafkaCluster
+
+
+@dataclass
+class TargetSystem:
+    """Endpoints and processes, wherever they come from."""
+
+    description: str
+    endpoints: dict[str, str] = field(default_factory=dict)
+    processes: dict[str, int] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+class LaunchedSystem:
+    """A system on its way up: something else can be started before `wait` is called."""
+
+    def __init__(self, target: Target, log_dir: Path) -> None:
+        self._target, self._log_dir = target, log_dir
+        self._system: System | None = None
+        self._found: TargetSystem | None = None
+
+    def launch(self) -> None:
+        wanted = self._target.system
+        if wanted is None:
+            self._found = TargetSystem("given by the target")
+            return
+        running = local_cluster.status()
+        if running is not None and running.brokers == wanted.brokers and not wanted.properties:
+            self._found = TargetSystem(
+                "local cluster (streamgauge cluster up)",
+                {"bootstrap": running.bootstrap},
+                {name: process.pid for name, process in running.processes.items()},
+            )
+            return
+        self._system = KafkaCluster(
+            log_dir=self._log_dir,
+            brokers=wanted.brokers,
+            properties={key: _property(value) for key, value in wanted.properties.items()},
+        )
+        self._system.launch()
+
+    def wait(self) -> TargetSystem:
+        if self._found is None:
+            assert isinstance(self._system, KafkaCluster)
+            self._system.wait_ready()
+            self._found = TargetSystem(
+                f"embedded Apache Kafka, {self._system.brokers} broker(s)",
+                self._system.endpoints(),
+                self._system.processes(),
+                self._system.settings(),
+            )
+        return self._found
+
+    def stop(self) -> None:
+        if self._system is not None:
+            self._system.stop()
+
+
+@contextmanager
+def launched(target: Target, log_dir: Path) -> Iterator[LaunchedSystem]:
+    """Launched on entry, stopped on the way out whatever happens."""
+    system = LaunchedSystem(target, log_dir)
+    try:
+        system.launch()
+        yield system
+    finally:
+        system.stop()
+
+
+def _property(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,229 @@
+"""Preallocated columns for sends and receives.
+
+Rows are filled in place by slices. A chunk is sealed when it is full, or when it has been open for
+some seconds, and is then written; memory stays bounded however long the run is.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.recording.background import BackgroundWriter
+from streamgauge.recording.parquet import EventFiles
+from streamgauge.tables.column import Table
+from streamgauge.tables.events import RECEIVES, SENDS
+
+CHUNK_ROWS = 131_072
+SEAL_AFTER_NS = 5_000_000_000
+_READY_CHUNKS = 4
+
+_NUMPY = {"int8": np.int8, "int32": np.int32, "int64": np.int64}
+
+
+class Told(Protocol):
+    """What became of messages, as a driver tells it."""
+
+    sequences: NDArray[np.int64]
+    partitions: NDArray[np.int32] | int
+    offsets: NDArray[np.int64]
+    errors: dict[int, str]
+
+
+class _Chunk:
+    """Rows `first` to `first + used` of one table."""
+
+    def __init__(self, table: Table) -> None:
+        self.columns: dict[str, NDArray[Any]] = {
+            column.name: np.zeros(CHUNK_ROWS, _NUMPY[column.kind])
+            for column in table.columns
+            if column.kind in _NUMPY
+        }
+        for values in self.columns.values():
+            values.fill(0)  # touch the pages now, not in the hot loop
+        self.bytes = sum(values.nbytes for values in self.columns.values())
+        self.errors: dict[int, str] = {}
+        self.begin(0, 0)
+
+    def begin(self, first: int, now_ns: int) -> None:
+        self.first, self.used, self.told, self.opened_ns = first, 0, 0, now_ns
+        self.sealed = False
+        self.errors.clear()
+
+    @property
+    def room(self) -> int:
+        return CHUNK_ROWS - self.used
+
+
+class _ChunkedTable:
+    """Chunks in use, spare ones, and the way to the file."""
+
+    def __init__(self, table: Table, files: EventFiles, writer: BackgroundWriter) -> None:
+        self._table, self._files, self._writer = table, files, writer
+        self._spare = [_Chunk(table) for _ in range(_READY_CHUNKS)]
+        self._lock = threading.Lock()
+
+    def _new_chunk(self, first: int, now_ns: int) -> _Chunk:
+        with self._lock:
+            chunk = self._spare.pop() if self._spare else None
+        chunk = chunk or _Chunk(self._table)
+        chunk.begin(first, now_ns)
+        return chunk
+
+    def _hand_over(self, chunk: _Chunk) -> None:
+        self._writer.put(chunk.bytes, lambda: self._write(chunk), soon=chunk.room > 0)
+
+    def _write(self, chunk: _Chunk) -> None:
+        self._files.write(self._table, self._finished(chunk))
+        with self._lock:
+            self._spare.append(chunk)
+
+    def _finished(self, chunk: _Chunk) -> dict[str, Any]:
+        return {name: values[: chunk.used] for name, values in chunk.columns.items()}
+
+
+class SendColumns(_ChunkedTable):
+    """One row a message sent; its ack fills in the rest of the row, in any order.
+
+    One thread adds rows; acks may come from a second one. `handing_over` is held from before messages
+    are handed to the library until their rows are there, since an ack can be faster than that.
+    """
+
+    def __init__(self, producer: int, files: EventFiles, writer: BackgroundWriter) -> None:
+        super().__init__(SENDS, files, writer)
+        self._producer = producer
+        self._open: list[_Chunk] = [self._new_chunk(0, 0)]
+        self.handing_over = threading.RLock()
+        self.sent = self.acked = self.failed = 0
+
+    def add(self, count: int, topic: int, sizes: NDArray[np.int64], intended_ns: Any, sent_ns: int) -> None:
+        """The next `count` messages were handed over."""
+        done = 0
+        while done < count:
+            chunk = self._open[-1]
+            if chunk.room == 0 or (chunk.used and sent_ns - chunk.opened_ns > SEAL_AFTER_NS):
+                chunk = self._next_chunk(chunk, sent_ns)
+            n = min(count - done, chunk.room)
+            rows, columns = slice(chunk.used, chunk.used + n), chunk.columns
+            columns["topic"][rows] = topic
+            columns["size_bytes"][rows] = sizes[done : done + n]
+            columns["intended_ns"][rows] = intended_ns[done : done + n]
+            columns["sent_ns"][rows] = sent_ns
+            columns["acked_ns"][rows] = 0
+            chunk.used += n
+            done += n
+        self.sent += count
+
+    def add_acks(self, acks: Told, acked_ns: int) -> None:
+        """Acks were seen at `acked_ns`."""
+        sequences = acks.sequences
+        with self.handing_over:
+            self.failed += len(acks.errors)
+            self.acked += len(sequences) - len(acks.errors)
+            newest = self._open[-1]
+            if int(sequences.min()) >= newest.first:
+                self._fill(newest, sequences, acks.partitions, acks.offsets, acked_ns)
+            else:
+                self._fill_several(acks, acked_ns)
+            for sequence, error in acks.errors.items():
+                self._chunk_of(sequence).errors[sequence] = error
+            self._hand_over_complete()
+
+    def close(self) -> None:
+        """Hand over what is left; messages without an ack stay without one."""
+        with self.handing_over:
+            for chunk in self._open:
+                self._hand_over(chunk)
+            self._open = [self._new_chunk(self.sent, 0)]
+
+    def _next_chunk(self, full: _Chunk, now_ns: int) -> _Chunk:
+        chunk = self._new_chunk(full.first + full.used, now_ns)
+        with self.handing_over:
+            full.sealed = True
+            self._open.append(chunk)
+            self._hand_over_complete()
+        return chunk
+
+    def _hand_over_complete(self) -> None:
+        for chunk in self._open[:-1]:
+            if chunk.sealed and chunk.told == chunk.used:
+                self._open.remove(chunk)
+                self._hand_over(chunk)
+
+    def _chunk_of(self, sequence: int) -> _Chunk:
+        return next(chunk for chunk in reversed(self._open) if chunk.first <= sequence)
+
+    def _fill_several(self, acks: Told, acked_ns: int) -> None:
+        starts = np.array([chunk.first for chunk in self._open])
+        owner = np.searchsorted(starts, acks.sequences, side="right") - 1
+        for number in np.unique(owner):
+            mine = owner == number
+            where = acks.partitions if isinstance(acks.partitions, int) else acks.partitions[mine]
+            self._fill(self._open[int(number)], acks.sequences[mine], where, acks.offsets[mine], acked_ns)
+
+    def _fill(self, chunk: _Chunk, sequences: Any, partitions: Any, offsets: Any, acked_ns: int) -> None:
+        rows = sequences - chunk.first
+        chunk.columns["acked_ns"][rows] = acked_ns
+        chunk.columns["partition"][rows] = partitions
+        chunk.columns["offset"][rows] = offsets
+        chunk.told += len(rows)
+
+    def _finished(self, chunk: _Chunk) -> dict[str, Any]:
+        columns = super()._finished(chunk)
+        unknown = columns["acked_ns"] == 0
+        errors = np.full(chunk.used, None, object)
+        for sequence, error in chunk.errors.items():
+            errors[sequence - chunk.first] = error
+        nowhere = unknown | (columns["partition"] < 0)
+        return {
+            **columns,
+            "producer": np.full(chunk.used, self._producer, np.int32),
+            "sequence": np.arange(chunk.first, chunk.first + chunk.used),
+            "partition": np.ma.array(columns["partition"], mask=nowhere),
+            "offset": np.ma.array(columns["offset"], mask=unknown | (columns["offset"] < 0)),
+            "acked_ns": np.ma.array(columns["acked_ns"], mask=unknown),
+            "error": errors,
+        }
+
+
+class ReceiveColumns(_ChunkedTable):
+    """One row a record received, in the order of arrival."""
+
+    def __init__(self, consumer: int, files: EventFiles, writer: BackgroundWriter) -> None:
+        super().__init__(RECEIVES, files, writer)
+        self._consumer = consumer
+        self._chunk = self._new_chunk(0, 0)
+        self.received = 0
+
+    def add(self, count: int, columns: dict[str, Any], received_ns: int) -> None:
+        """`columns`: arrays of `count` values, or one value for all."""
+        done = 0
+        while done < count:
+            chunk = self._chunk
+            if chunk.room == 0 or (chunk.used and received_ns - chunk.opened_ns > SEAL_AFTER_NS):
+                self._hand_over(chunk)
+                chunk = self._chunk = self._new_chunk(self.received + done, received_ns)
+            n = min(count - done, chunk.room)
+            rows = slice(chunk.used, chunk.used + n)
+            for name, values in columns.items():
+                chunk.columns[name][rows] = values if np.ndim(values) == 0 else values[done : done + n]
+            chunk.columns["received_ns"][rows] = received_ns
+            chunk.used += n
+            done += n
+        self.received += count
+
+    def close(self) -> None:
+        self._hand_over(self._chunk)
+        self._chunk = self._new_chunk(self.received, 0)
+
+    def _finished(self, chunk: _Chunk) -> dict[str, Any]:
+        columns = super()._finished(chunk)
+        return {
+            **columns,
+            "consumer": np.full(chunk.used, self._consumer, np.int32),
+            "arrival": np.arange(chunk.first, chunk.first + chunk.used),
+            "broker_ms": np.ma.array(columns["broker_ms"], mask=columns["broker_time"] == 0),
+        }

@@ -1,0 +1,69 @@
+"""Results as CSV: one file a result table, and one row a case."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
+from streamgauge.core.run_dir import RunDir
+from streamgauge.report.document import COUNTS, Document
+from streamgauge.report.result_tables import ResultTables
+
+_LISTS = ("clocks", "topics", "partitions", "seconds")
+"""Parts of a case that are tables themselves: they have files of their own."""
+
+
+def write_csv_files(run: RunDir, tables: ResultTables) -> list[str]:
+    """`report/csv/<table>.csv` for every result table but `messages`; returns their places."""
+    places = []
+    for name, table in tables.tables.items():
+        place = f"{run.report_csv}/{name}.csv"
+        buffer = pa.BufferOutputStream()
+        arrow_csv.write_csv(table, buffer)
+        run.write_bytes(place, buffer.getvalue().to_pybytes())
+        places.append(place)
+    return places
+
+
+def results_csv(document: Document) -> str:
+    """One row a case; a column's name is the field's path in the document."""
+    rows = [
+        {"run": document["run"], "name": document["name"], **_flat(_without_lists(case))}
+        for case in document["cases"]
+    ]
+    # Cases may differ in the free parts (swept fields, topic settings): the header has them all.
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _without_lists(case: Document) -> Document:
+    # The columns are the same with and without a warm-up.
+    warm_up = case["warm_up"] or dict.fromkeys(COUNTS)
+    return {key: value for key, value in case.items() if key not in _LISTS} | {"warm_up": warm_up}
+
+
+def _flat(value: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, item in value.items():
+        name = f"{prefix}{key}"
+        if isinstance(item, dict):
+            flat |= _flat(item, f"{name}.")
+        else:
+            flat[name] = _cell(item)
+    return flat
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        plain = all(isinstance(item, str) for item in value)
+        return "\n".join(value) if plain else json.dumps(value, ensure_ascii=False)
+    return "" if value is None else value

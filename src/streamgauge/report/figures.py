@@ -1,0 +1,109 @@
+"""Latency by percentile, on an axis that gives every further nine the same room."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+
+import numpy as np
+
+from streamgauge.report.document import Document
+from streamgauge.report.plot_parts import Figure, axis_note, line_style, plain, short, value_axis
+from streamgauge.report.result_tables import Row
+from streamgauge.report.words import LEG_NAMES, case_title, main_leg
+
+_CURVE_POINTS = 160
+"""Of a percentile curve: more cannot be told apart on a screen."""
+
+_LEG_STYLES = {
+    "intended_to_received": {"color": "var(--line-1)", "width": 3},
+    "sent_to_received": {"color": "var(--line-2)", "width": 1.75},
+    "sent_to_acked": {"color": "var(--line-3)", "width": 1.75},
+    "sent_to_output": {"color": "var(--line-4)", "width": 1.5, "dash": "dash"},
+    "output_to_received": {"color": "var(--line-5)", "width": 1.5, "dash": "dash"},
+    "intended_to_sent": {"color": "var(--line-6)", "width": 1.5, "dash": "dot"},
+}
+
+
+def percentile_figure(case: Document, histogram: list[Row]) -> Figure | None:
+    """Latency by percentile, one line a leg."""
+    by_leg: dict[str, list[Row]] = defaultdict(list)
+    for row in histogram:
+        by_leg[row["leg"]].append(row)
+    statistics = {**case["latency_ms"], "intended_to_sent": case["schedule_lag_ms"]}
+    lines = [
+        _curve(by_leg[leg], statistics[leg], name) | {"line": _LEG_STYLES[leg]}
+        for leg, name in LEG_NAMES.items()
+        if by_leg[leg]
+    ]
+    return _percentile_plot("Latency by percentile", lines)
+
+
+def comparison_figure(cases: list[tuple[Document, list[Row]]]) -> Figure | None:
+    """The leg that speaks for each case, of all cases in one plot."""
+    lines = []
+    for number, (case, histogram) in enumerate(cases):
+        leg = main_leg(case)
+        rows = [row for row in histogram if row["leg"] == leg]
+        if rows:
+            note = "" if leg == "intended_to_received" else f" ({LEG_NAMES[leg]})"
+            name = f"{case['case']} {case_title(case)}{note}"
+            lines.append(_curve(rows, case["latency_ms"][leg], name) | {"line": line_style(number, 2)})
+    return _percentile_plot("Latency from the intended time, by percentile, all cases", lines)
+
+
+def nines(quantile: float) -> float:
+    """Where a quantile lies on the axis: 90% at 1, 99% at 2, 99.9% at 3 …"""
+    return -math.log10(1 - quantile)
+
+
+def _curve(rows: list[Row], statistics: Document, name: str) -> Figure:
+    """Percentiles out of a histogram, evenly spaced in nines, up to the maximum.
+
+    They interpolate between neighbours, as the percentiles of table `latency` do.
+    """
+    ordered = sorted(rows, key=lambda row: row["value_ms"])
+    values = np.array([row["value_ms"] for row in ordered])
+    up_to = np.cumsum([row["count"] for row in ordered])
+    total = int(up_to[-1])
+    places = np.linspace(0, math.log10(total), _CURVE_POINTS if total > 1 else 1)
+    quantiles = 1 - 10**-places
+    ranks = quantiles * (total - 1)
+    below, above = (values[np.searchsorted(up_to, side(ranks) + 1)] for side in (np.floor, np.ceil))
+    points = below + (above - below) * (ranks - np.floor(ranks))
+    # The ends are known exactly; buckets know them to 0.05%.
+    points[0], points[-1] = statistics["min"], statistics["max"]
+    decimals = max(0, math.ceil(math.log10(total)) - 1)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": plain(name),
+        "x": [round(float(place), 4) for place in places],
+        "y": [short(point) for point in points],
+        "text": [f"{100 * quantile:.{decimals}f}%" for quantile in quantiles[:-1]] + ["max"],
+        "hovertemplate": "%{text}: %{y:,.3~f} ms",
+    }
+
+
+def _percentile_plot(title: str, lines: list[Figure]) -> Figure | None:
+    if not lines:
+        return None
+    last = max(line["x"][-1] for line in lines)
+    ticks = [0.5, *(1 - 10.0**-n for n in range(1, math.floor(last + 0.05) + 1))]
+    labels = ["50%"] + [f"{100 * tick:.{max(0, n - 2)}f}%" for n, tick in enumerate(ticks[1:], 1)]
+    axis = value_axis(lines, "ms")
+    return {
+        "title": title,
+        "note": axis_note(lines, axis),
+        "data": lines,
+        "layout": {
+            "xaxis": {
+                "title": {"text": "percentile"},
+                "tickvals": [round(nines(tick), 4) for tick in ticks],
+                "ticktext": labels,
+                "tickangle": 0,
+            },
+            "yaxis": axis,
+            "hovermode": "closest",
+        },
+    }

@@ -1,0 +1,49 @@
+"""Where and with what it ran: environment.json as tables, whatever it holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamgauge.core.units import format_bytes
+from streamgauge.report.markup import Markup, data_table, tag
+from streamgauge.report.page_case import value_text
+
+
+def environment_section(environment: dict[str, Any]) -> Markup:
+    plain = {name: value for name, value in environment.items() if not isinstance(value, dict)}
+    nested = {name: value for name, value in environment.items() if isinstance(value, dict) and value}
+    return tag(
+        "section",
+        tag("h2", "Environment and settings in force"),
+        _table("Machine", plain) if plain else tag("p", "Nothing is known of it.", class_="note"),
+        *(_fold(name, value) for name, value in nested.items()),
+        class_="environment",
+    )
+
+
+def _fold(name: str, content: dict[str, Any]) -> Markup:
+    title = name.replace("_", " ").capitalize()
+    flat = _flat(content)
+    return tag("details", tag("summary", f"{title} ({len(flat)})"), _table(title, flat), class_="fold")
+
+
+def _table(caption: str, content: dict[str, Any]) -> Markup:
+    rows = [(name, tag("td", _text(name, value), class_="text")) for name, value in content.items()]
+    return data_table(caption, ("name", "value"), rows, class_="settings")
+
+
+def _text(name: str, value: Any) -> str:
+    if name.endswith("_bytes") and isinstance(value, int):
+        return format_bytes(value)
+    return value_text(value)
+
+
+def _flat(content: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested mappings by path; client settings have dots of their own, so a path is set off by ›."""
+    flat: dict[str, Any] = {}
+    for name, value in content.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{name} › ")
+        else:
+            flat[f"{prefix}{name}"] = value
+    return flat

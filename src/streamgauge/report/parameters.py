@@ -1,0 +1,100 @@
+"""The load of a case as it was in force: flat, with units, every default written out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamgauge.core.units import format_bytes
+from streamgauge.plan.cases import Case
+from streamgauge.report.quantities import count_text, plural, rate_per_s_text
+from streamgauge.spec.workload import Load
+
+Parameters = dict[str, Any]
+
+
+def effective_parameters(case: Case) -> Parameters:
+    """All that was asked for; `swept` holds the fields that tell this case from its siblings."""
+    load = case.load
+    message, topics = load.message, load.topics
+    return {
+        "producers": load.producers,
+        "consumers": load.consumers,
+        "messages": load.total_messages,
+        "duration_s": load.duration,
+        "rate": _rate(load),
+        "warm_up_messages": load.warm_up_messages,
+        "message_size": _size(load),
+        "keys": message.keys.kind,
+        "key_count": message.keys.of,
+        "headers": dict(message.headers),
+        "header_in": message.header_in,
+        "topics": list(case.topics),
+        "partitions": topics.partitions,
+        "replicas": topics.replicas,
+        "topic_config": dict(topics.config),
+        "subscription": load.subscription,
+        "acks": load.acks,
+        "compression": load.compression,
+        "drain_timeout_s": load.drain_timeout,
+        "time_limit_s": load.time_limit,
+        "swept": dict(case.parameters),
+    }
+
+
+def load_sentence(parameters: Parameters) -> str:
+    """The load in one line, for people."""
+    parts = [
+        f"{plural(parameters['producers'], 'producer')}, {plural(parameters['consumers'], 'consumer')}",
+        f"{_amount_text(parameters)} {rate_text(parameters['rate'])}",
+        size_text(parameters["message_size"]),
+        f"{plural(parameters['partitions'], 'partition')} × {plural(parameters['replicas'], 'replica')}",
+        f"acks {parameters['acks']}",
+    ]
+    if len(parameters["topics"]) > 1:
+        parts.insert(3, f"{len(parameters['topics'])} topics")
+    if parameters["compression"] != "none":
+        parts.append(str(parameters["compression"]))
+    if parameters["warm_up_messages"]:
+        parts.append(f"warm-up {count_text(parameters['warm_up_messages'])}")
+    return " · ".join(parts)
+
+
+def swept_text(parameters: Parameters) -> str:
+    """`message.size=100 rate=1k/s`, or nothing."""
+    return " ".join(f"{field}={_value_text(value)}" for field, value in parameters["swept"].items())
+
+
+def rate_text(rate: Any) -> str:
+    if isinstance(rate, list):
+        steps = (f"{rate_per_s_text(step['rate_per_s'])} for {step['for_s']:g} s" for step in rate)
+        return "in steps of " + ", ".join(steps)
+    return "as fast as it goes" if rate == "unlimited" else f"at {rate_per_s_text(rate)}"
+
+
+def size_text(size: Any) -> str:
+    if isinstance(size, dict):
+        if "lines_of" in size:
+            return f"lines of {size['lines_of']}"
+        return f"{size['distribution']} {format_bytes(size['min'])} to {format_bytes(size['max'])}"
+    return format_bytes(size)
+
+
+def _amount_text(parameters: Parameters) -> str:
+    if parameters["messages"] is not None:
+        return plural(parameters["messages"], "message")
+    return f"{parameters['duration_s']:g} s"
+
+
+def _value_text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _rate(load: Load) -> Any:
+    if isinstance(load.rate, tuple):
+        return [{"rate_per_s": step.rate, "for_s": step.for_} for step in load.rate]
+    return load.rate
+
+
+def _size(load: Load) -> Any:
+    size = load.message.size
+    return size if isinstance(size, int) else size.model_dump(mode="json")

@@ -1,0 +1,64 @@
+"""Reading result tables: all but `messages`, which is as large as the run was long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from streamgauge.core.errors import CorruptRun
+from streamgauge.core.run_dir import RunDir
+from streamgauge.tables.column import Table
+from streamgauge.tables.results import MESSAGES, RESULT_TABLES
+
+Row = dict[str, Any]
+
+REPORTED_TABLES = tuple(table for table in RESULT_TABLES if table is not MESSAGES)
+
+
+@dataclass(frozen=True)
+class ResultTables:
+    """The result tables of one run, in memory."""
+
+    tables: dict[str, pa.Table]
+
+    @classmethod
+    def read(cls, run: RunDir) -> ResultTables:
+        return cls({table.name: read_result(run, table) for table in REPORTED_TABLES})
+
+    def rows(self, table: Table, case: str, **equal: object) -> list[Row]:
+        """Rows of one case, and of these only where each named column has the given value."""
+        wanted = pc.field("case") == case
+        for column, value in equal.items():
+            wanted = wanted & (pc.field(column) == value)
+        found: list[Row] = self.tables[table.name].filter(wanted).to_pylist()
+        return found
+
+
+def read_result(run: RunDir, table: Table) -> pa.Table:
+    """One whole result table, its columns as `tables.results` has them."""
+    files = [path for path in run.list_files(run.result(table.name), ".parquet") if not _hidden(path)]
+    if not files:
+        raise CorruptRun(
+            f"{run.url(run.result(table.name))}: missing; run `streamgauge analyze {run.location}` first"
+        )
+    return pa.concat_tables([_read_file(run.url(path), table) for path in files])
+
+
+def _hidden(path: str) -> bool:
+    """Spark's unfinished and side files begin with `_` or `.`, and so do ours."""
+    return any(part.startswith(("_", ".")) for part in path.split("/"))
+
+
+def _read_file(address: str, table: Table) -> pa.Table:
+    try:
+        content = pq.read_table(address, partitioning=None, columns=table.column_names)
+        # Spark marks every column as nullable; what is null then shows as null in the report.
+        wanted = pa.schema([field.with_nullable(True) for field in table.arrow_schema()])
+        return content.select(table.column_names).cast(wanted)
+    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise CorruptRun(f"{address}: cannot be read as result table `{table.name}`: {reason}") from None

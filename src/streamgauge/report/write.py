@@ -1,0 +1,19 @@
+"""The report stage: results in, results.json, CSV files and the page out."""
+
+from __future__ import annotations
+
+from streamgauge.core.run_dir import RunDir
+from streamgauge.report.csv_files import write_csv_files
+from streamgauge.report.document import document_text, results_document
+from streamgauge.report.page import render_page
+from streamgauge.report.result_tables import ResultTables
+
+
+def write_report(run: RunDir) -> str:
+    """Write all parts of the report; returns where the page is."""
+    tables = ResultTables.read(run)
+    document = results_document(run, tables)
+    run.write_text(run.results_document, document_text(document))
+    write_csv_files(run, tables)
+    run.write_text(run.report_page, render_page(document, tables))
+    return run.url(run.report_page)

@@ -1,0 +1,65 @@
+"""A system under test: something we start, measure against, and stop.
+
+It is a context manager: entering starts it and waits until it is ready, leaving stops
+it whatever happened. `launch` and `wait_ready` are the two halves of `start`, so that a
+caller can boot something else (Spark) in between.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Self
+
+from streamgauge.core.errors import StreamgaugeError
+
+START_DEADLINE_S = 60.0
+
+
+class SystemFailed(StreamgaugeError):
+    """A system under test could not be started, or died while it started."""
+
+
+class System(ABC):
+    """One system under test; its log files are where its maker was told to put them."""
+
+    @abstractmethod
+    def launch(self) -> None:
+        """Start the processes; do not wait until they are ready."""
+
+    @abstractmethod
+    def wait_ready(self, deadline_s: float = START_DEADLINE_S) -> None:
+        """Return once clients can use it; raise a StreamgaugeError when it broke or is late."""
+
+    @abstractmethod
+    def endpoints(self) -> dict[str, str]:
+        """Where clients find it, e.g. {"bootstrap": "127.0.0.1:9092"}; final once ready."""
+
+    @abstractmethod
+    def processes(self) -> dict[str, int]:
+        """Name → process id, e.g. {"broker-1": 1234}, for whoever samples CPU and memory."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End every process and remove temporary data; harmless when nothing runs."""
+
+    def start(self, deadline_s: float = START_DEADLINE_S) -> None:
+        """Launch and wait; what was launched is stopped again when it does not get ready."""
+        try:
+            self.launch()
+            self.wait_ready(deadline_s)
+        except BaseException:
+            self.stop()
+            raise
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()

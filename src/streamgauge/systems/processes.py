@@ -1,0 +1,113 @@
+"""Starting and ending the processes of a system, and reading why one died."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from streamgauge.systems.contract import SystemFailed
+
+STOP_DEADLINE_S = 10.0
+_KILL_DEADLINE_S = 5.0
+_PR_SET_PDEATHSIG = 1
+
+_EXCEPTION = re.compile(r"^(?:Caused by: |Exception in thread \S+ )?([\w.$]+(?:Exception|Error): .+)$")
+# What the JVM says after every failed start, below the line that tells why.
+_BOILERPLATE = ("Error: Could not create the Java Virtual Machine.", "Error: A fatal exception has occurred.")
+_ERROR = re.compile(r"\b(?:ERROR|FATAL)\b.*|^Error: .+|^Unrecognized .+|^Could not .+")
+
+
+def spawn(
+    command: Sequence[str], log: Path, *, dies_with_parent: bool, pass_fds: Sequence[int] = ()
+) -> subprocess.Popen[bytes]:
+    """Start a process that writes to `log`, in a session of its own: Ctrl-C is for us, not for it.
+
+    With `dies_with_parent` (Linux) the kernel kills it when the *thread* that called this
+    ends, however it ends. So call this from a thread that lives as long as the system should,
+    usually the main one.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as out:
+        try:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=pass_fds,
+                preexec_fn=_die_with_parent() if dies_with_parent else None,  # noqa: PLW1509
+            )
+        except OSError as error:
+            raise SystemFailed(f"{command[0]}: cannot be started: {error}") from error
+
+
+def end(processes: Iterable[subprocess.Popen[bytes]], deadline_s: float = STOP_DEADLINE_S) -> None:
+    """SIGTERM to all, SIGKILL to those that are still there after the deadline."""
+    running = [process for process in processes if process.poll() is None]
+    for process in running:
+        process.terminate()
+    until = time.monotonic() + deadline_s
+    try:
+        for process in running:
+            _wait(process, until - time.monotonic())
+    finally:
+        # Also when a second Ctrl-C cuts the waiting short.
+        for process in running:
+            if process.poll() is None:
+                process.kill()
+                _wait(process, _KILL_DEADLINE_S)
+
+
+def why_it_ended(process: subprocess.Popen[bytes], log: Path) -> str:
+    """One line: how a process ended, and what it said last that explains it."""
+    code = process.returncode
+    how = f"killed by {signal.Signals(-code).name}" if code and code < 0 else f"exit code {code}"
+    said = telling_line(log_text(log))
+    return f"{how}: {said}; see {log}" if said else f"{how}; see {log}"
+
+
+def log_text(log: Path) -> str:
+    """A log so far; meant for the start, while it is short."""
+    try:
+        return log.read_text(errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+def telling_line(text: str) -> str:
+    """The last line that names an exception, else an error, else the last line at all."""
+    stripped = (line.strip() for line in text.splitlines())
+    lines = [line for line in stripped if line and not line.startswith(_BOILERPLATE)]
+    for pattern in (_EXCEPTION, _ERROR):
+        for line in reversed(lines):
+            if match := pattern.search(line):
+                return match[match.lastindex or 0]
+    return lines[-1] if lines else ""
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(max(0.0, seconds))
+
+
+def _die_with_parent() -> Callable[[], None] | None:
+    if sys.platform != "linux":
+        return None
+    # Looked up before the fork: between fork and exec only plain calls are safe.
+    prctl, parent = ctypes.CDLL(None).prctl, os.getpid()
+
+    def arm() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # It died before the call above.
+            os._exit(1)
+
+    return arm

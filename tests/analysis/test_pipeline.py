@@ -1,0 +1,131 @@
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from streamgauge.analysis.pipeline import analyze
+from streamgauge.core.errors import CorruptRun
+from streamgauge.tables import events
+from streamgauge.tables.results import RESULT_TABLES
+
+from .recorded import CaseEvents, Recorded, Results
+
+pytestmark = pytest.mark.spark
+
+
+def small_run(folder, sends=3):
+    run = Recorded(folder)
+    case = CaseEvents("small", load={"messages": 3})
+    for sequence in range(sends):
+        case.send(sequence)
+    run.add(case)
+    run.write()
+    return run
+
+
+def test_every_table_has_its_columns_and_types(results, recorded):
+    for table in RESULT_TABLES:
+        found = ds.dataset(recorded.run.url(recorded.run.result(table.name))).schema
+        wanted = table.arrow_schema()
+        assert found.names == wanted.names
+        assert found.types == wanted.types
+
+
+def test_small_tables_are_one_file(results, recorded):
+    for table in RESULT_TABLES[1:]:
+        files = list(recorded.run.list_files(recorded.run.result(table.name), ".parquet"))
+        assert len(files) == 1
+
+
+def test_no_value_is_null_that_may_not_be(results, recorded):
+    for table in RESULT_TABLES:
+        rows = ds.dataset(recorded.run.url(recorded.run.result(table.name))).to_table()
+        for column in table.columns:
+            assert column.nullable or rows[column.name].null_count == 0, (table.name, column.name)
+
+
+def test_a_run_without_receives_samples_and_marks_and_again(session, tmp_path):
+    """A second analysis overwrites the first and gives the same."""
+    run = small_run(tmp_path)
+    first, second = run.analyze(session), run.analyze(session)
+
+    assert first.row("accounting", "small", scope="case")["unseen"] == 3
+    assert (
+        first.rows("resources", "small") == first.rows("cpu", "small") == first.rows("clocks", "small") == []
+    )
+    for table in RESULT_TABLES:
+        assert first.rows(table.name, "small") == second.rows(table.name, "small")
+
+
+def test_a_run_without_any_events(session, tmp_path):
+    run = small_run(tmp_path, sends=0)
+    found = run.analyze(session)
+
+    assert found.rows("messages", "small") == found.rows("accounting", "small") == []
+    assert found.row("verdicts", "small")["bottleneck"] == "none"
+
+
+def test_many_damaged_places_are_joined_without_the_driver(session, recorded, results, monkeypatch):
+    """The same counts, whichever way damage is joined."""
+    monkeypatch.setattr("streamgauge.analysis.pipeline._LOCAL_ROWS", 0)
+    again = recorded.analyze(session)
+
+    def by_key(rows):
+        return sorted(rows, key=lambda row: (row["producer"], row["sequence"]))
+
+    for case in recorded.cases.values():
+        assert by_key(again.rows("messages", case.name)) == by_key(results.rows("messages", case.name))
+        for table in RESULT_TABLES[1:]:
+            assert again.rows(table.name, case.name) == results.rows(table.name, case.name)
+
+
+def sends_file(run):
+    return run.run.local(run.run.event_file("sends", "001", "agent", 0))
+
+
+@pytest.mark.parametrize("keep", [0, 3, 100, -10])
+def test_a_truncated_file_is_named(session, tmp_path, keep):
+    run = small_run(tmp_path)
+    file = sends_file(run)
+    file.write_bytes(file.read_bytes()[:keep])
+
+    with pytest.raises(
+        CorruptRun, match=r"case=001/agent-00000\.parquet: cannot be read as Parquet"
+    ) as error:
+        analyze(session, run.run)
+    assert "\n" not in str(error.value)
+
+
+def test_damage_inside_a_file_is_found_while_reading(session, tmp_path):
+    run = small_run(tmp_path)
+    file = sends_file(run)
+    content = bytearray(file.read_bytes())
+    content[4:200] = b"\xff" * 196
+    file.write_bytes(content)
+
+    with pytest.raises(
+        CorruptRun, match=r"case=001/agent-00000\.parquet: cannot be read as Parquet"
+    ) as error:
+        analyze(session, run.run)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_with_other_columns_is_named(session, tmp_path):
+    run = small_run(tmp_path)
+    pq.write_table(pa.table({"producer": pa.array([1], pa.int32())}), sends_file(run))
+
+    with pytest.raises(CorruptRun, match=r"agent-00000\.parquet: column sequence is not int64"):
+        analyze(session, run.run)
+
+
+def test_a_case_that_is_not_planned_is_named(session, tmp_path):
+    run = small_run(tmp_path)
+    run._write_rows(events.SENDS, "999", run.cases["001"].sends)
+
+    with pytest.raises(CorruptRun, match=r"case '999', which plan\.json does not have"):
+        analyze(session, run.run)
+
+
+def test_results_are_read_by_case_name(results):
+    assert isinstance(results, Results)
+    assert results.row("verdicts", "clean")["case"] == "001"

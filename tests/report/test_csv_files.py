@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import csv
+import io
+
+from streamgauge.core.run_dir import RunDir
+from streamgauge.report.csv_files import results_csv, write_csv_files
+from streamgauge.report.document import results_document
+from streamgauge.report.result_tables import REPORTED_TABLES, ResultTables
+
+
+def test_one_file_a_table_with_its_columns(one_case: RunDir) -> None:
+    tables = ResultTables.read(one_case)
+    places = write_csv_files(one_case, tables)
+    assert len(places) == len(REPORTED_TABLES)
+    for table in REPORTED_TABLES:
+        rows = list(csv.reader(io.StringIO(one_case.read_text(f"report/csv/{table.name}.csv"))))
+        assert rows[0] == table.column_names
+        assert len(rows) == tables.tables[table.name].num_rows + 1
+
+
+def test_one_row_a_case(sweep: RunDir) -> None:
+    rows = list(csv.DictReader(io.StringIO(results_csv(results_document(sweep)))))
+    assert [row["case"] for row in rows] == ["001", "002", "003", "004", "005"]
+    assert rows[1]["accounting.lost_write"] == "7"
+    assert rows[1]["reasons"] == "7 lost-write\n2 unseen\n3 duplicate"
+    assert rows[1]["parameters.swept.message.size"] == "700"
+    assert rows[0]["warm_up.sent"] == "4000"
+    assert rows[4]["warm_up.sent"] == ""
+    assert rows[4]["latency_ms.intended_to_received.p99"] == ""
+    assert "warm_up" not in rows[0]
+    assert not any(column.startswith(("seconds", "clocks")) for column in rows[0])

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from typing import Any
+
+from streamgauge.report.document import COUNTS, LEGS, STATISTICS
+from streamgauge.report.words import (
+    COUNT_MEANINGS,
+    COUNT_NAMES,
+    LEG_NAMES,
+    STATISTIC_NAMES,
+    fault_count,
+    limit_text,
+    main_leg,
+    without_outcome,
+)
+
+
+def _case(consumers: int, **counts: int) -> dict[str, Any]:
+    return {"parameters": {"consumers": consumers}, "accounting": dict.fromkeys(COUNTS, 0) | counts}
+
+
+def test_everything_in_a_document_has_a_name() -> None:
+    assert tuple(LEG_NAMES) == LEGS
+    assert tuple(STATISTIC_NAMES) == STATISTICS
+    assert tuple(COUNT_NAMES) == tuple(COUNT_MEANINGS) == COUNTS
+
+
+def test_a_message_that_nobody_heard_of_again_is_a_fault() -> None:
+    assert without_outcome(_case(1, sent=10, acked=7, received=7, failed=1)) == 2
+    assert fault_count(_case(1, sent=10, acked=7, received=7, failed=1)) == 3
+    assert without_outcome(_case(0, sent=10, acked=9)) == 1
+
+
+def test_a_damaged_copy_and_a_late_ack_are_outcomes() -> None:
+    assert without_outcome(_case(1, sent=10, acked=10, received=9, corrupt=1)) == 0
+    assert without_outcome(_case(1, sent=10, acked=8, received=10)) == 0
+
+
+def test_without_consumers_receipt_is_no_fault() -> None:
+    case = _case(0, sent=10, acked=10, unseen=10)
+    assert fault_count(case) == 0
+    assert main_leg(case) == "sent_to_acked"
+
+
+def test_limits() -> None:
+    assert limit_text({"bottleneck": {"limit": None, "reason": None}}) == "not known"
+    assert (
+        limit_text({"bottleneck": {"limit": "client_cpu", "reason": "1.0 cores"}}) == "client CPU – 1.0 cores"
+    )

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import base64
+import re
+import socket
+from pathlib import Path
+
+import pytest
+
+from streamgauge.core.errors import BadInput
+from streamgauge.systems import kafka_properties
+from streamgauge.systems.kafka_properties import (
+    HOST,
+    check_brokers,
+    free_ports,
+    new_nodes,
+    new_uuid,
+    render,
+    server_properties,
+    with_identity,
+)
+
+
+@pytest.mark.parametrize(("brokers", "copies", "in_sync"), [(1, "1", "1"), (3, "3", "2"), (5, "3", "2")])
+def test_internal_topics_fit_the_broker_count(brokers: int, copies: str, in_sync: str) -> None:
+    nodes = new_nodes(brokers)
+    properties = server_properties(nodes[0], nodes, Path("/data"), {})
+    for topic in ("offsets.topic", "transaction.state.log", "share.coordinator.state.topic"):
+        assert properties[f"{topic}.replication.factor"] == copies
+        assert properties[f"{topic}.num.partitions"] == "5"
+    assert properties["transaction.state.log.min.isr"] == in_sync
+    assert properties["share.coordinator.state.topic.min.isr"] == in_sync
+
+
+def test_every_node_knows_all_controllers_and_only_its_own_listeners() -> None:
+    nodes = new_nodes(3)
+    all_properties = [server_properties(node, nodes, Path("/data"), {}) for node in nodes]
+    assert [properties["node.id"] for properties in all_properties] == ["1", "2", "3"]
+    controllers = ",".join(f"{HOST}:{node.controller_port}" for node in nodes)
+    assert {p["controller.quorum.bootstrap.servers"] for p in all_properties} == {controllers}
+    assert all_properties[1]["advertised.listeners"] == f"PLAINTEXT://{HOST}:{nodes[1].client_port}"
+    assert len({node.directory_id for node in nodes}) == 3
+
+
+def test_overrides_win_except_over_the_wiring() -> None:
+    nodes = new_nodes(1)
+    properties = server_properties(
+        nodes[0], nodes, Path("/d"), {"num.io.threads": "2", "log.retention.ms": "1"}
+    )
+    assert properties["num.io.threads"] == "2"
+    for name in ("listeners", "node.id", "controller.quorum.voters", "log.dirs"):
+        with pytest.raises(BadInput, match=re.escape(name)):
+            server_properties(nodes[0], nodes, Path("/d"), {name: "x"})
+
+
+def test_defaults_that_matter() -> None:
+    nodes = new_nodes(1)
+    properties = server_properties(nodes[0], nodes, Path("/d"), {})
+    assert properties["auto.create.topics.enable"] == "false"
+    assert properties["group.initial.rebalance.delay.ms"] == "0"
+
+
+def test_a_data_folder_with_a_comma_is_refused() -> None:
+    nodes = new_nodes(1)
+    with pytest.raises(BadInput, match="comma"):
+        server_properties(nodes[0], nodes, Path("/a,b"), {})
+
+
+@pytest.mark.parametrize("count", [0, 2, 4, 6, -1])
+def test_broker_counts_that_cannot_vote_are_refused(count: int) -> None:
+    with pytest.raises(BadInput, match="1, 3 or 5"):
+        check_brokers(count)
+
+
+def test_text_is_escaped_as_java_reads_it() -> None:
+    assert render({"a": "b\\c", "d": "é😀", "e": "1\n2"}) == ("a=b\\\\c\nd=\\u00e9\\ud83d\\ude00\ne=1\\n2\n")
+
+
+def test_uuids_are_16_bytes_and_never_look_like_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    draws = iter([b"\xfb" + bytes(15), b"\xff" * 16])
+    monkeypatch.setattr(kafka_properties.os, "urandom", lambda count: next(draws))
+    text = new_uuid()
+    assert base64.urlsafe_b64decode(text + "==") == b"\xff" * 16
+    assert not text.startswith("-")
+
+
+def test_ports_are_different_and_taken_ones_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(set(free_ports(10))) == 10
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        taken.listen()
+        free = free_ports(1)[0]
+        order = [taken.getsockname()[1], free]
+        monkeypatch.setattr(kafka_properties.random, "sample", lambda population, k: order)
+        assert free_ports(1) == [free]
+        with pytest.raises(BadInput, match="no 2 free ports"):
+            free_ports(2)
+
+
+def test_identity_is_replaced_and_nothing_else() -> None:
+    node = new_nodes(3)[2]
+    text = "#\nnode.id=1\ndirectory.id=abc\nversion=1\ncluster.id=xyz\n"
+    assert with_identity(text, node) == (
+        f"#\nnode.id=3\ndirectory.id={node.directory_id}\nversion=1\ncluster.id=xyz\n"
+    )

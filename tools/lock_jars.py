@@ -1,0 +1,99 @@
+"""Write the jar locks of `streamgauge.systems` anew: `python tools/lock_jars.py`.
+
+Maven resolves the dependencies once, here, so that nobody who runs the suite needs
+Maven. To move to another Kafka, change the version below, run this, read the diff.
+A root marked `alone` is taken without its own dependencies: kafka-tools would pull in
+log4j's slf4j provider, and there must be exactly one provider (slf4j-simple).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+SYSTEMS = Path(__file__).resolve().parent.parent / "src" / "streamgauge" / "systems"
+
+
+@dataclass(frozen=True)
+class Root:
+    coordinates: str
+    alone: bool = False
+
+
+LOCKS = {
+    # The broker and Kafka's own performance tools.
+    "kafka": [
+        Root("org.apache.kafka:kafka_2.13:4.3.1"),
+        Root("org.apache.kafka:kafka-tools:4.3.1", alone=True),
+        Root("org.slf4j:slf4j-simple:1.7.36"),
+    ],
+    # A Java compiler that needs only a Java 17 runtime.
+    "bench": [Root("org.eclipse.jdt:ecj:3.46.0", alone=True)],
+}
+
+_WITHOUT_DEPENDENCIES = (
+    "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
+)
+
+
+def main() -> int:
+    for name, roots in LOCKS.items():
+        jars = resolve(roots)
+        lines = sorted(_line(coordinates, jar) for coordinates, jar in jars.items())
+        wanted = ", ".join(root.coordinates for root in roots)
+        head = f"# {wanted}, resolved by tools/lock_jars.py.\n# group:artifact:version sha256 size\n"
+        target = SYSTEMS / f"{name}.lock"
+        target.write_text(head + "\n".join(lines) + "\n")
+        total = sum(jar.stat().st_size for jar in jars.values())
+        print(f"{target.name}: {len(jars)} jars, {total} bytes")
+    return 0
+
+
+def resolve(roots: list[Root]) -> dict[str, Path]:
+    """Every jar needed at run time: `group:artifact:version` → where Maven put it."""
+    with tempfile.TemporaryDirectory() as folder:
+        pom, listing = Path(folder, "pom.xml"), Path(folder, "jars.txt")
+        pom.write_text(_pom(roots))
+        command = ["mvn", "-B", "-q", "-f", str(pom), "dependency:list", "-DincludeScope=runtime"]
+        options = [f"-DoutputFile={listing}", "-DoutputAbsoluteArtifactFilename=true"]
+        subprocess.run([*command, *options], check=True, timeout=900)
+        found: dict[str, Path] = {}
+        for line in listing.read_text().splitlines():
+            # group:artifact:jar:version:scope:/path/to.jar, with a module note behind it.
+            parts = line.strip().split(" ")[0].split(":", 5)
+            if len(parts) == 6:
+                group, artifact, kind, version, _scope, path = parts
+                if kind != "jar":
+                    raise SystemExit(f"{line.strip()}: only plain jars can be locked")
+                found[f"{group}:{artifact}:{version}"] = Path(path)
+    if not found:
+        raise SystemExit("Maven resolved nothing; run it without -q to see why")
+    return found
+
+
+def _pom(roots: list[Root]) -> str:
+    dependencies = []
+    for root in roots:
+        group, artifact, version = root.coordinates.split(":")
+        dependencies.append(
+            f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
+            f"<version>{version}</version>{_WITHOUT_DEPENDENCIES if root.alone else ''}</dependency>"
+        )
+    return (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+        "<groupId>lock</groupId><artifactId>lock</artifactId><version>1</version>"
+        f"<dependencies>{''.join(dependencies)}</dependencies></project>"
+    )
+
+
+def _line(coordinates: str, jar: Path) -> str:
+    content = jar.read_bytes()
+    return f"{coordinates} {hashlib.sha256(content).hexdigest()} {len(content)}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
