@@ -68,12 +68,12 @@ class Diary:
 
 
 def write_manifest(assignment: Assignment, manifest: Manifest) -> None:
-    content = asdict(manifest)
-    content["reason"] = manifest.reason and strike_out(manifest.reason, assignment.environment)
-    content["settings"] = {
+    """Secrets are struck out of the manifest itself, since it is also told to the launcher."""
+    manifest.reason = manifest.reason and strike_out(manifest.reason, assignment.environment)
+    manifest.settings = {
         key: strike_out(str(value), assignment.environment)
         for key, value in manifest.settings.items()
         if not callable(value)
     }
     run = assignment.run_dir
-    run.write_json(run.manifest(assignment.case, manifest.agent), content)
+    run.write_json(run.manifest(assignment.case, manifest.agent), asdict(manifest))

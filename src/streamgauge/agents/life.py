@@ -33,6 +33,9 @@ def live_through(assignment: Assignment, rendezvous: Rendezvous) -> Manifest:
     except StreamgaugeError as error:
         agent.manifest.outcome, agent.manifest.reason = "failed", str(error)
         agent.manifest.error = type(error).__name__
+    except Exception as error:
+        agent.manifest.outcome, agent.manifest.reason = "died", f"{type(error).__name__}: {error}"
+        raise
     finally:
         agent.close()
     return agent.manifest
@@ -77,7 +80,8 @@ class _Agent:
         if start.sample_machine:
             self._sampler.watch_machine()
         sharpen_sleep()
-        self._sampler.start()
+        if not driver.capabilities.simulated_time:
+            self._sampler.start()
         if isinstance(role, ProducerAgent):
             role.run(start.at_ns, rendezvous)
         else:

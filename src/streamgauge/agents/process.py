@@ -39,8 +39,10 @@ class PipeRendezvous:
 
     def ready(self, reading: ClockReading) -> Start:
         self.say({"ready": asdict(reading)})
-        if not self._news.wait(START_DEADLINE_S) or self._start is None:
+        if not self._news.wait(START_DEADLINE_S):
             raise CaseFailed(f"the other agents were not ready within {START_DEADLINE_S:g} s")
+        if self._start is None:
+            raise CaseFailed("the run was given up before the start")
         return self._start
 
     def finished(self) -> None:

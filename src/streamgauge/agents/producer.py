@@ -70,14 +70,16 @@ class ProducerAgent:
     def _send_all(self, start_ns: int, acks: AckCollector, rendezvous: Rendezvous) -> None:
         clock, most = self.client.clock, self._most
         pacer = None if self._schedule is None else Pacer(self._schedule, start_ns)
-        end_ns = self._end_ns(start_ns)
+        end_ns, end_is_limit = self._end(start_ns)
         sequence = turn = 0
+        measuring = False
         while self._last is None or sequence < self._last:
-            if sequence == self._warm_up:
-                self._diary.mark("measure_begin", clock.now_ns())
             now = clock.now_ns()
+            if sequence == self._warm_up and not measuring:
+                self._diary.mark("measure_begin", now)
+                measuring = True
             if now >= end_ns or rendezvous.stopping():
-                self.timed_out = self._last is not None and now >= end_ns
+                self.timed_out = end_is_limit and now >= end_ns
                 return
             # A batch ends where the warm-up does, so that the mark stands between the two.
             limit = self._warm_up if sequence < self._warm_up else self._last
@@ -89,7 +91,7 @@ class ProducerAgent:
                 if not len(intended):
                     acks.wait_until(min(pacer.next_due_ns(sequence), end_ns))
                     continue
-            self._hand_over(sequence, intended, turn % self._topics, acks, rendezvous)
+            self._hand_over(sequence, intended, turn % self._topics, end_ns, acks, rendezvous)
             sequence = self._columns.sent
             self._live.messages = sequence
             turn += 1
@@ -100,6 +102,7 @@ class ProducerAgent:
         sequence: int,
         intended: NDArray[np.int64],
         topic: int,
+        end_ns: int,
         acks: AckCollector,
         rendezvous: Rendezvous,
     ) -> None:
@@ -119,6 +122,8 @@ class ProducerAgent:
             done += taken
             if done < len(intended):
                 batch = batch.rest(taken)
+                if clock.now_ns() >= end_ns:
+                    return
                 acks.wait_until(clock.now_ns() + _FULL_WAIT_NS)
 
     def _flush(self, acks: AckCollector, rendezvous: Rendezvous) -> None:
@@ -132,8 +137,9 @@ class ProducerAgent:
                 return
             acks.wait_until(clock.now_ns() + 5 * _FULL_WAIT_NS)
 
-    def _end_ns(self, start_ns: int) -> int:
-        limit_s = self._load.time_limit
-        if self._last is None and self._load.duration is not None:
-            limit_s = min(limit_s, self._load.duration)
-        return start_ns + int(limit_s * NS_PER_S)
+    def _end(self, start_ns: int) -> tuple[int, bool]:
+        """When to end at the latest, and whether that cuts short what was asked for."""
+        limit_s, duration_s = self._load.time_limit, self._load.duration
+        if self._last is None and duration_s is not None and duration_s <= limit_s:
+            return start_ns + int(duration_s * NS_PER_S), False
+        return start_ns + int(limit_s * NS_PER_S), True

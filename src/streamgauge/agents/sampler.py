@@ -42,10 +42,11 @@ class Sampler:
         self._machine = True
 
     def stop(self) -> None:
+        """Harmless when it was never started."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(5 * INTERVAL_S)
-        self._look()
+            self._look()
 
     def _run(self) -> None:
         while not self._stop.wait(INTERVAL_S):

@@ -6,6 +6,7 @@ through pyarrow's file systems, so that no stage assumes a disk shared by all ho
 
 from __future__ import annotations
 
+import contextlib
 import json
 import posixpath
 import secrets
@@ -185,13 +186,17 @@ class _WholeFile:
         return self._stream
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
+        in_place = False
         try:
             self._stream.close()
             if kind is None:
                 self._files.move(self._unfinished, self._path)
+                in_place = True
         finally:
-            if kind is not None:
-                self._files.delete_file(self._unfinished)
+            if not in_place:
+                # What went wrong is more worth telling than that this did too.
+                with contextlib.suppress(OSError):
+                    self._files.delete_file(self._unfinished)
 
 
 def runs_in(runs_folder: str) -> list[RunDir]:

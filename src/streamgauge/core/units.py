@@ -5,7 +5,6 @@ A bare number is taken in the base unit (bytes, seconds, messages a second).
 
 from __future__ import annotations
 
-import math
 import re
 
 _BYTES = {
@@ -20,8 +19,11 @@ _BYTES = {
 }
 _SECONDS = {"": 1.0, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 _COUNT = {"": 1, "k": 1000, "m": 1_000_000}
+_TOO_LARGE = 2**63
 
-_QUANTITY = re.compile(r"^\s*(?P<number>[+-]?\d+(?:[._]\d+)*(?:[eE][+-]?\d+)?)\s*(?P<unit>[^\d\s]*)\s*$")
+_QUANTITY = re.compile(
+    r"\s*(?P<number>[+-]?\d+(?:_\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>[^\d\s]*)\s*", re.ASCII
+)
 
 
 def parse_bytes(text: str | float) -> int:
@@ -64,7 +66,8 @@ def format_bytes(amount: float) -> str:
 def format_rate(per_s: float) -> str:
     """Messages a second, short: "1.25M/s", "10k/s", "250/s"."""
     for size, letter in ((1_000_000, "M"), (1000, "k")):
-        if per_s >= size:
+        # What would be rounded up to the next letter gets it.
+        if per_s >= 0.9995 * size:
             return f"{per_s / size:.3g}{letter}/s"
     return f"{per_s:.3g}/s"
 
@@ -72,16 +75,19 @@ def format_rate(per_s: float) -> str:
 def _parse(text: object, units: dict[str, int] | dict[str, float], what: str, allowed: str) -> float:
     if isinstance(text, bool) or not isinstance(text, (int, float, str)):
         raise ValueError(f"{text!r} is not {what}; allowed: {allowed}")
+    number: float
     if isinstance(text, (int, float)):
-        number, factor = float(text), 1.0
+        number, factor = text, 1.0
     else:
-        match = _QUANTITY.match(text)
+        match = _QUANTITY.fullmatch(text)
         factor_found = units.get(match["unit"].lower()) if match else None
         if match is None or factor_found is None:
             raise ValueError(f"{text!r} is not {what}; allowed: {allowed}")
         number, factor = float(match["number"].replace("_", "")), float(factor_found)
-    if not math.isfinite(number) or number < 0:
+    if number < 0:
         raise ValueError(f"{text!r} is not {what}: it must not be negative; allowed: {allowed}")
+    if not number < _TOO_LARGE / factor:  # or it is no number at all
+        raise ValueError(f"{text!r} is not {what}: it is out of range; allowed: {allowed}")
     return number * factor
 
 

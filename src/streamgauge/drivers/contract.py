@@ -166,6 +166,10 @@ class Driver(ABC):
     @abstractmethod
     def remove_topics(self, names: list[str]) -> None: ...
 
+    def endpoints(self) -> dict[str, str]:
+        """What agents have to know of what `prepare_topics` did; they get it with the system's own."""
+        return {}
+
     @abstractmethod
     def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
         """Where each partition ends now, by (topic, partition)."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -99,6 +100,7 @@ class _Producer(Producer):
         self._taken = self._told = 0
         self._left: list[tuple[str, dict[str, Any]]] = []
         self._delivered: list[Message] = []
+        self._heads: list[bytes] = []
         self._failed: list[tuple[KafkaError, bytes]] = []
 
     def send(self, batch: Outgoing, topic: int) -> int:
@@ -134,9 +136,12 @@ class _Producer(Producer):
         assert batch.headers is not None
         keys: list[Any] = batch.keys or [None] * len(batch)
         for value, key, headers in zip(batch.values, keys, batch.headers, strict=True):
-            message = {"value": value, "key": key, "headers": headers}
+            message = {"value": value, "key": key, "headers": headers, "on_delivery": self._on_delivery}
+            if self._carrier == "headers":
+                # A delivery report comes without the record's headers, so it has to be told whose it is.
+                message["on_delivery"] = partial(self._on_delivery_of, dict(headers)[RECORD_HEADER])
             try:
-                self._producer.produce(topic, on_delivery=self._on_delivery, **message)
+                self._producer.produce(topic, **message)
             except BufferError:
                 self._left.append((topic, message))
 
@@ -147,7 +152,7 @@ class _Producer(Producer):
             if error is None:
                 continue
             if error.code() == KafkaError._QUEUE_FULL:
-                self._left.append((topic, message))
+                self._left.append((topic, {**message, "on_delivery": self._on_delivery}))
             else:
                 carried = message["value"] if self._carrier == "value" else message["key"]
                 self._failed.append((error, carried))
@@ -156,7 +161,7 @@ class _Producer(Producer):
         while self._left:
             topic, message = self._left[0]
             try:
-                self._producer.produce(topic, on_delivery=self._on_delivery, **message)
+                self._producer.produce(topic, **message)
             except BufferError:
                 return False
             self._left.pop(0)
@@ -167,6 +172,13 @@ class _Producer(Producer):
             self._delivered.append(message)
         else:
             self._failed.append((error, self._carried([message])[0]))
+
+    def _on_delivery_of(self, head: bytes, error: KafkaError | None, message: Message) -> None:
+        if error is None:
+            self._delivered.append(message)
+            self._heads.append(head)
+        else:
+            self._failed.append((error, head))
 
     def poll(self, timeout_s: float) -> Acks | None:
         if self._left:
@@ -189,7 +201,8 @@ class _Producer(Producer):
             return list(map(Message.value, messages))
         if self._carrier == "key":
             return list(map(Message.key, messages))
-        return [dict(message.headers())[RECORD_HEADER] for message in messages]
+        heads, self._heads = self._heads, []
+        return heads
 
     def outstanding(self) -> int:
         return self._taken - self._told

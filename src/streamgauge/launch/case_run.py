@@ -66,7 +66,7 @@ def run_one_case(
                 load=case.load,
                 topics=case.topics,
                 target=case.target,
-                endpoints=system.endpoints,
+                endpoints={**system.endpoints, **driver.endpoints()},
                 start_offsets=tuple((t, p, offset) for (t, p), offset in offsets.items()),
                 environment=environment,
                 debug=debug,
@@ -74,7 +74,7 @@ def run_one_case(
             for task in case.agents
         ]
         with (
-            _broker_samples(run, case, system),
+            _broker_samples(run, case, driver, system),
             CaseProgress(run, case, total_cases, console, show_progress),
         ):
             return _run_agents(session, run, case, assignments)
@@ -136,8 +136,11 @@ def _topics(case: Case, driver: Driver) -> Iterator[None]:
 
 
 @contextmanager
-def _broker_samples(run: RunDir, case: Case, system: TargetSystem) -> Iterator[None]:
+def _broker_samples(run: RunDir, case: Case, driver: Driver, system: TargetSystem) -> Iterator[None]:
     """CPU, memory, network and disk of the brokers that we know, and of this machine."""
+    if driver.capabilities.simulated_time:
+        yield  # real samples say nothing about simulated seconds
+        return
     sampler = Sampler({name: ("broker", pid) for name, pid in system.processes.items()}, machine=True)
     sampler.start()
     try:

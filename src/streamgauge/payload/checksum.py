@@ -1,9 +1,10 @@
 """A checksum that numpy computes for a whole batch of messages at once.
 
-The message is read as 64-bit words; the checksum is their weighted sum modulo 2⁶⁴, plus a
-weight for the length. The weights are fixed odd random numbers, so any change within one word
-changes the sum for certain, and any other change goes unnoticed once in 2⁶⁴. It guards against
-damage, not against malice. CRC-32 would cost a Python call a message; this costs 0.03 µs at 100 B.
+The message is read as 64-bit words; the checksum is the weighted sum of the mixed words modulo 2⁶⁴,
+plus a weight for the length. The weights are fixed odd random numbers, so any change within one word
+changes the sum for certain, and any other change goes unnoticed once in 2³² at the most. It guards
+against damage, not against malice. CRC-32 would cost a Python call a message; this costs 0.04 µs at
+100 B.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from streamgauge.payload.header import CHECKSUM_WORD, HEADER_WORDS
 Words = NDArray[np.uint64]
 
 _LENGTH_WEIGHT = np.uint64(0x9E3779B97F4A7C15)
+_MIX_BITS = np.uint64(29)
+"""No multiple of 8, so that the same bit of several bytes does not fall on itself."""
 
 
 @lru_cache(maxsize=8)
@@ -35,9 +38,16 @@ def weights(words: int) -> Words:
     return z
 
 
+def mixed(words: Words) -> Words:
+    """Brings the high bits down. A product's high bits come from high bits alone: without this, two
+    words whose top bits flip, or that change places, could cancel each other out."""
+    result: Words = words ^ (words >> _MIX_BITS)
+    return result
+
+
 def header_sums(headers: Words) -> Words:
     """Part of the checksum that comes from the headers, one row of four words a message."""
-    sums: Words = headers @ weights(HEADER_WORDS)
+    sums: Words = mixed(headers) @ weights(HEADER_WORDS)
     return sums
 
 
@@ -62,6 +72,6 @@ def _weighted_sums(bodies: list[bytes], lengths: NDArray[np.int64]) -> Words:
     filled = np.flatnonzero(words)
     starts = (np.cumsum(words) - words)[filled]
     place = np.arange(total) - np.repeat(starts, words[filled])
-    weighted = np.frombuffer(padded, "<u8") * weights(HEADER_WORDS + int(words.max()))[HEADER_WORDS + place]
+    weighted = mixed(np.frombuffer(padded, "<u8")) * weights(HEADER_WORDS + int(words.max()))[HEADER_WORDS + place]
     sums[filled] = np.add.reduceat(weighted, starts)
     return sums

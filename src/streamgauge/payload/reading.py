@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.payload.checksum import Words, body_sums, header_sums, length_sums, weights
+from streamgauge.payload.checksum import Words, body_sums, header_sums, length_sums, mixed, weights
 from streamgauge.payload.header import CHECKSUM_WORD, HEADER_BYTES, HEADER_WORDS
 from streamgauge.tables.events import CORRUPT, INTACT, UNEXPECTED
 
@@ -74,8 +74,8 @@ class MessageReader:
             self._padded[:count, :size] = raw
             rows = self._padded[:count].view("<u8")
         length = length_sums(np.array([size - HEADER_BYTES]))
-        # einsum needs no matrix in between; `@` has no fast path for integers.
-        sums = np.einsum("ij,j->i", rows, weights(words)) + length
+        # `@` has no fast path for integers.
+        sums = np.einsum("ij,j->i", mixed(rows), weights(words)) + length
         return rows[:, :HEADER_WORDS], sums
 
     def _read_mixed(self, values: list[bytes], carried: list[bytes | None] | None) -> tuple[Words, Words]:

@@ -106,6 +106,8 @@ class SendColumns(_ChunkedTable):
             chunk = self._open[-1]
             if chunk.room == 0 or (chunk.used and sent_ns - chunk.opened_ns > SEAL_AFTER_NS):
                 chunk = self._next_chunk(chunk, sent_ns)
+            if not chunk.used:
+                chunk.opened_ns = sent_ns
             n = min(count - done, chunk.room)
             rows, columns = slice(chunk.used, chunk.used + n), chunk.columns
             columns["topic"][rows] = topic
@@ -206,6 +208,8 @@ class ReceiveColumns(_ChunkedTable):
             if chunk.room == 0 or (chunk.used and received_ns - chunk.opened_ns > SEAL_AFTER_NS):
                 self._hand_over(chunk)
                 chunk = self._chunk = self._new_chunk(self.received + done, received_ns)
+            if not chunk.used:
+                chunk.opened_ns = received_ns
             n = min(count - done, chunk.room)
             rows = slice(chunk.used, chunk.used + n)
             for name, values in columns.items():

@@ -16,7 +16,7 @@ class Markup(str):
 
 
 def escape(text: object) -> Markup:
-    return text if isinstance(text, Markup) else Markup(str(text))
+    return text if isinstance(text, Markup) else Markup(html.escape(str(text)))
 
 
 def tag(name: str, *children: object, **attributes: object) -> Markup:

@@ -44,6 +44,7 @@
     const merged = (extra) => ({ ...axis, ...extra, title: { ...axis.title, ...extra.title } });
     return {
       ...own,
+      // Said outright, or Plotly keeps the width of the paper after printing.
       autosize: true,
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
@@ -126,8 +127,7 @@
   });
   addEventListener("afterprint", function () {
     delete root.dataset.theme;
-    // Plotly would keep the width of the paper.
-    places.filter(isDrawn).forEach((place) => draw(place).then(() => Plotly.Plots.resize(place)).then(report));
+    redraw();
   });
 
   report();

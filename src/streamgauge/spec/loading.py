@@ -21,7 +21,7 @@ def load_workload(path: Path) -> Workload:
     targets = content.get("targets")
     if isinstance(targets, list):
         content["targets"] = [
-            _read_mapping(path.parent / item) if isinstance(item, str) else item for item in targets
+            load_target(path.parent / item) if isinstance(item, str) else item for item in targets
         ]
     workload = parse(Workload, content, str(path))
     return _with_absolute_files(workload, path.parent)
@@ -54,7 +54,7 @@ def _read_mapping(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path}: is not UTF-8 text") from None
     try:
         content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that there is not
         raise BadInput(f"{path}: is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
         raise BadInput(f"{path}: must be a mapping of fields at its top level")

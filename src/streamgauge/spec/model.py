@@ -23,3 +23,13 @@ Bytes = Annotated[int, _quantity(units.parse_bytes)]
 Seconds = Annotated[float, _quantity(units.parse_seconds)]
 Count = Annotated[int, _quantity(units.parse_count)]
 RatePerS = Annotated[float, _quantity(units.parse_rate)]
+
+
+def _scalar(value: Any) -> Any:
+    if not isinstance(value, (str, int, float)):
+        raise ValueError(f"must be text, a number, true or false, not {value!r}")
+    return value
+
+
+Setting = Annotated[str | int | float | bool, BeforeValidator(_scalar)]
+"""A native setting, handed on as it is."""

@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from streamgauge.spec.model import SpecModel
+from streamgauge.spec.model import Setting, SpecModel
 
-_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _SECRET_KEY = re.compile(r"password|secret|passphrase|token$|key\.pem$|credentials", re.IGNORECASE)
-_ENV_ONLY = re.compile(r"^\$\{[A-Za-z_][A-Za-z0-9_]*\}$")
+_ENV_ONLY = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 
 
 class KafkaClusterSystem(SpecModel):
@@ -19,7 +19,7 @@ class KafkaClusterSystem(SpecModel):
 
     kind: Literal["kafka_cluster"] = "kafka_cluster"
     brokers: int = Field(default=1, ge=1, le=5)
-    properties: dict[str, str | int | bool] = {}
+    properties: dict[str, Setting] = {}
     """Broker properties beside or instead of ours."""
 
     @field_validator("brokers")
@@ -37,16 +37,16 @@ class Target(SpecModel):
     driver: str
     settings: dict[str, Any] = {}
     """The driver's own settings; the driver checks them."""
-    client: dict[str, str | int | float | bool] = {}
+    client: dict[str, Setting] = {}
     """Native client settings, for producers and consumers alike."""
-    producer_client: dict[str, str | int | float | bool] = {}
-    consumer_client: dict[str, str | int | float | bool] = {}
+    producer_client: dict[str, Setting] = {}
+    consumer_client: dict[str, Setting] = {}
     system: KafkaClusterSystem | None = None
 
     @field_validator("name")
     @classmethod
     def _plain_name(cls, name: str) -> str:
-        if not _NAME.match(name):
+        if not _NAME.fullmatch(name):
             raise ValueError(f"{name!r} is not a plain name; allowed: letters, digits, '_', '.', '-'")
         return name
 
@@ -55,7 +55,7 @@ class Target(SpecModel):
         """A secret written out would end up in the run folder, so it is refused."""
         for part in ("client", "producer_client", "consumer_client"):
             for key, value in getattr(self, part).items():
-                if _SECRET_KEY.search(key) and not _ENV_ONLY.match(str(value)):
+                if _SECRET_KEY.search(key) and not _ENV_ONLY.fullmatch(str(value)):
                     raise ValueError(
                         f"{part}.{key} holds a secret in the clear; "
                         "write ${NAME} and set NAME in the environment"

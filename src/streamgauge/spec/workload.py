@@ -15,7 +15,7 @@ from streamgauge.spec.target import Target
 MESSAGE_HEADER_BYTES = 32
 """What the id, the intended time and the checksum of a message take."""
 
-_TOPIC = re.compile(r"^[A-Za-z0-9._-]{1,200}$")
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,200}")
 
 
 class SizeDistribution(SpecModel):
@@ -154,7 +154,7 @@ class Topics(SpecModel):
     @field_validator("name")
     @classmethod
     def _legal(cls, name: str) -> str:
-        if not _TOPIC.match(name) or name in (".", ".."):
+        if not _TOPIC.fullmatch(name) or name in (".", ".."):
             raise ValueError(
                 f"{name!r} is no topic name; allowed: letters, digits, '.', '_', '-', at most 200"
             )
@@ -203,6 +203,8 @@ class Load(SpecModel):
         if isinstance(self.rate, tuple):
             if self.messages is not None or self.duration is not None:
                 raise ValueError("steps have durations of their own: leave out `messages` and `duration`")
+            if (self.total_messages or 0) < self.producers:
+                raise ValueError(f"rate: the steps have not one message for each of {self.producers} producers")
         elif (self.messages is None) == (self.duration is None):
             raise ValueError("say how much: exactly one of `messages` and `duration`")
         if self.messages is not None and self.messages < self.producers:
@@ -217,10 +219,10 @@ class Load(SpecModel):
         if self.messages is not None:
             return self.messages
         if isinstance(self.rate, tuple):
-            return math.floor(sum(step.rate * step.for_ for step in self.rate))
+            return _whole(sum(step.rate * step.for_ for step in self.rate))
         if self.rate == "unlimited" or self.duration is None:
             return None
-        return max(self.producers, math.floor(self.rate * self.duration))
+        return max(self.producers, _whole(self.rate * self.duration))
 
 
 class Workload(SpecModel):
@@ -243,3 +245,8 @@ class Workload(SpecModel):
         if len(set(names)) != len(names):
             raise ValueError(f"targets have the same name: {', '.join(names)}")
         return self
+
+
+def _whole(messages: float) -> int:
+    """Rounded down, but for what only floating point took away: 100/s for 0.29 s are 29."""
+    return math.floor(round(messages, 6))

@@ -1,0 +1,58 @@
+# Two commands: `make demo` and `make test`. Everything they need, they install themselves.
+.PHONY: demo test check proof bench lock browser clean help
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The first Python that is new enough; set PYTHON to choose another.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+UNIT := not broker and not spark and not browser
+
+help:  ## show this
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+demo: $(VENV)/.run  ## a small end-to-end test on an embedded Kafka, with its report
+	$(BIN)/streamgauge e2e --test-producer-processes 2 --test-consumer-processes 2 \
+		--test-produce-messages 10000 --test-produce-rate 2000
+
+test: $(VENV)/.dev browser  ## every test, against a real broker and a real browser
+	$(BIN)/ruff format --check . && $(BIN)/ruff check .
+	$(BIN)/mypy && $(BIN)/lint-imports
+	$(BIN)/pytest
+
+check: $(VENV)/.dev  ## the quick gate: format, lint, types, layers, unit tests
+	$(BIN)/ruff format --check . && $(BIN)/ruff check .
+	$(BIN)/mypy && $(BIN)/lint-imports
+	$(BIN)/pytest -m "$(UNIT)"
+
+proof: $(VENV)/.dev  ## the long proofs, of which `make test` has a small version
+	STREAMGAUGE_PROOF=1 $(BIN)/pytest -m proof --timeout 3600
+
+bench: $(VENV)/.dev  ## the project's own benchmark: ratios from one run
+	$(BIN)/python -m bench
+
+lock: $(VENV)/.dev  ## renew the locked requirements
+	$(PIP) uv
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header -q --upgrade --extra build \
+		pyproject.toml -o requirements/run.lock
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header -q --upgrade --extra build --extra dev \
+		pyproject.toml -o requirements/dev.lock
+
+browser:
+	@tools/ensure_browser.sh
+
+clean:  ## remove the virtual environment and caches, but no runs
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+$(VENV)/.run: requirements/run.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "streamgauge needs Python 3.11 or newer; none was found on PATH" >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --require-hashes -r requirements/run.lock
+	$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.lock
+	$(PIP) --require-hashes -r requirements/dev.lock
+	@touch $@

@@ -1,0 +1,264 @@
+"""A broker that does not exist: its latency, losses and disorder are set and seeded.
+
+It lives in simulated time: waiting costs nothing, and every receipt is stamped with the very
+nanosecond that the law gives. Producers write what they send to a folder; consumers read it when all
+producers have finished, and receive it in the order in which it would have come.
+"""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from streamgauge.core.clock import NS_PER_MS, NS_PER_S, Clock, read_clocks
+from streamgauge.drivers.contract import (
+    Acks,
+    Capabilities,
+    Consumer,
+    ConsumerOptions,
+    Driver,
+    Producer,
+    ProducerOptions,
+    Received,
+)
+from streamgauge.drivers.simulation import Laws, arrivals_ns, departures_ns, fates, latencies_ns
+from streamgauge.payload.header import RECORD_HEADER
+from streamgauge.payload.making import Outgoing
+from streamgauge.spec.target import Target
+from streamgauge.spec.workload import Topics
+from streamgauge.tables.events import BROKER_TIME_APPEND
+
+_REAL_WAIT_S = 0.005
+_OFFSETS_APART = 1024
+"""Producers share a partition: each has every 1024th offset, so that none has another's."""
+
+
+class SimulatedClock(Clock):
+    """Time that passes only when somebody waits."""
+
+    def __init__(self) -> None:
+        self.at_ns = time.monotonic_ns()
+
+    def now_ns(self) -> int:
+        return self.at_ns
+
+    def sleep_until(self, due_ns: int) -> None:
+        self.at_ns = max(self.at_ns, due_ns)
+
+
+class Simulated(Driver):
+    name = "simulated"
+    capabilities = Capabilities(
+        durable=False, ordered=True, acked=True, record_headers=True, simulated_time=True
+    )
+    settings_model = Laws
+
+    def __init__(self, target: Target, endpoints: Mapping[str, str]) -> None:
+        self._laws = Laws.model_validate(target.settings)
+        self._folder = Path(endpoints["folder"]) if "folder" in endpoints else None
+        self._partitions: int | None = int(endpoints["partitions"]) if "partitions" in endpoints else None
+        self._made: Path | None = None
+
+    def check_reachable(self, deadline_s: float) -> dict[str, Any]:
+        return {"simulated": self._laws.model_dump(mode="json", by_alias=True)}
+
+    def prepare_topics(self, topics: Topics, names: tuple[str, ...]) -> list[str]:
+        if self._folder is None:
+            self._made = self._folder = Path(tempfile.mkdtemp(prefix="streamgauge-simulated-"))
+        self._partitions = topics.partitions
+        for name in names:
+            (self._folder / name).mkdir()
+        return list(names)
+
+    def remove_topics(self, names: list[str]) -> None:
+        for name in names:
+            if self._folder is not None:
+                shutil.rmtree(self._folder / name, ignore_errors=True)
+
+    def endpoints(self) -> dict[str, str]:
+        return {"folder": str(self._folder), "partitions": str(self._partitions)}
+
+    def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
+        return {(t, p): 0 for t in range(len(topics)) for p in range(partitions)}
+
+    def producer(self, options: ProducerOptions) -> Producer:
+        assert self._folder is not None
+        assert self._partitions is not None
+        return _Producer(self._laws, self._folder, self._partitions, options)
+
+    def consumer(self, options: ConsumerOptions) -> Consumer:
+        assert self._folder is not None
+        assert self._partitions is not None
+        return _Consumer(self._laws, self._folder, self._partitions, options)
+
+    def close(self) -> None:
+        if self._made is not None:
+            shutil.rmtree(self._made, ignore_errors=True)
+
+
+class _Producer(Producer):
+    def __init__(self, laws: Laws, folder: Path, partitions: int, options: ProducerOptions) -> None:
+        self.clock = self._clock = SimulatedClock()
+        self._laws, self._options, self._partitions = laws, options, partitions
+        self._files = [(folder / topic / f"{options.number}").open("wb") for topic in options.topics]
+        self._origin_ns: int | None = None
+        self._sequences = np.zeros(0, np.int64)
+        self._ack_ns = np.zeros(0, np.int64)
+
+    def send(self, batch: Outgoing, topic: int) -> int:
+        count = min(len(batch), self._laws.queue_messages - len(self._sequences))
+        if count <= 0:
+            return 0
+        now = self._clock.at_ns
+        self._origin_ns = self._origin_ns or now
+        sequences = np.arange(batch.first_sequence, batch.first_sequence + count)
+        departed = departures_ns(
+            self._laws, self._origin_ns, now + self._laws.send_ns * np.arange(count, dtype=np.int64)
+        )
+        carried = self._carried(batch)
+        pickle.dump(
+            (sequences, departed, batch.values[:count], carried and carried[:count]), self._files[topic]
+        )
+        half = latencies_ns(self._laws, self._options.number, batch.first_sequence, count) // 2
+        self._sequences = np.concatenate([self._sequences, sequences])
+        self._ack_ns = np.maximum.accumulate(np.concatenate([self._ack_ns, departed + half]))
+        self._clock.sleep_until(now + self._laws.send_ns * count)
+        return count
+
+    def _carried(self, batch: Outgoing) -> list[bytes] | None:
+        if self._options.carrier == "key":
+            return batch.keys
+        if self._options.carrier == "headers" and batch.headers is not None:
+            return [dict(headers)[RECORD_HEADER] for headers in batch.headers]
+        return None
+
+    def poll(self, timeout_s: float) -> Acks | None:
+        if not len(self._ack_ns) or self._ack_ns[0] > self._clock.at_ns:
+            until = self._clock.at_ns + round(timeout_s * NS_PER_S)
+            self._clock.sleep_until(min(int(self._ack_ns[0]), until) if len(self._ack_ns) else until)
+        told = int(np.searchsorted(self._ack_ns, self._clock.at_ns, side="right"))
+        if not told:
+            return None
+        sequences, self._sequences = self._sequences[:told], self._sequences[told:]
+        self._ack_ns = self._ack_ns[told:]
+        partitions, offsets = _places(sequences, self._options.number, self._partitions)
+        return Acks(sequences, partitions, offsets)
+
+    def outstanding(self) -> int:
+        return len(self._sequences)
+
+    def flush_soon(self) -> None:
+        for file in self._files:
+            file.flush()
+
+    def close(self) -> None:
+        for file in self._files:
+            file.close()
+
+
+class _Consumer(Consumer):
+    def __init__(self, laws: Laws, folder: Path, partitions: int, options: ConsumerOptions) -> None:
+        self.clock = self._clock = SimulatedClock()
+        self._laws, self._folder, self._partitions, self._options = laws, folder, partitions, options
+        self._wall_offset_ns = read_clocks().wall_offset_ns
+        self._coming: Iterator[tuple[int, Received]] | None = None
+        self._exhausted = False
+
+    def wait_ready(self, deadline_s: float) -> None:
+        """Whatever is written will be received."""
+
+    def poll(self, timeout_s: float) -> Received | None:
+        if self._coming is None:
+            # Until all producers have finished, the order of what comes is not known.
+            time.sleep(_REAL_WAIT_S)
+            return None
+        at_ns, received = next(self._coming, (0, None))
+        if received is None:
+            self._exhausted = True
+            return None
+        self._clock.sleep_until(at_ns)
+        return received
+
+    def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
+        if self._coming is None:
+            self._coming = self._deliveries()
+        return self._exhausted
+
+    def _deliveries(self) -> Iterator[tuple[int, Received]]:
+        """Every record that this consumer gets, in the order of arrival, with its time."""
+        records = [
+            record
+            for topic, name in enumerate(self._options.topics)
+            for file in sorted((self._folder / name).iterdir())
+            for record in self._records_of(topic, int(file.name), file)
+        ]
+        for at_ns, _, received in sorted(records, key=lambda record: record[:2]):
+            yield at_ns, received
+
+    def _records_of(self, topic: int, producer: int, file: Path) -> Iterator[tuple[int, int, Received]]:
+        batches = list(_unpickled(file))
+        if not batches:
+            return
+        sequences = np.concatenate([batch[0] for batch in batches])
+        departed = np.concatenate([batch[1] for batch in batches])
+        values = [value for batch in batches for value in batch[2]]
+        carried = [head for batch in batches for head in batch[3]] if batches[0][3] is not None else None
+        # Laws speak of all of a producer's messages, of which this topic may have only some.
+        count = int(sequences[-1]) + 1
+        fate = fates(self._laws, producer, count, self._partitions)
+        latency = latencies_ns(self._laws, producer, 0, count)
+        whole = np.zeros(count, np.int64)
+        whole[sequences] = departed
+        arrivals = arrivals_ns(whole, latency, fate, self._partitions)
+        partitions, offsets = _places(sequences, producer, self._partitions)
+        mine = {p for t, p in self._options.partitions if t == topic}
+        for row, sequence in enumerate(sequences):
+            if fate.lost[sequence] or int(partitions[row]) not in mine:
+                continue
+            value = _damaged(values[row], int(sequence)) if fate.corrupted[sequence] else values[row]
+            append_ms = (int(departed[row] + latency[sequence] // 2) + self._wall_offset_ns) // NS_PER_MS
+            received = Received(
+                values=[value],
+                carried=None if carried is None else [carried[row]],
+                topics=topic,
+                partitions=int(partitions[row]),
+                offsets=offsets[row : row + 1],
+                timestamps_ms=np.array([append_ms]),
+                timestamp_kind=BROKER_TIME_APPEND,
+            )
+            at_ns = int(arrivals[sequence])
+            yield at_ns, int(sequence), received
+            if fate.duplicated[sequence]:
+                yield at_ns, int(sequence), received
+
+    def close(self) -> None:
+        self._coming = None
+
+
+def _places(sequences: Any, producer: int, partitions: int) -> tuple[Any, Any]:
+    """A producer goes round the partitions; where its messages lie follows from their count."""
+    return (
+        (sequences % partitions).astype(np.int32),
+        sequences // partitions * _OFFSETS_APART + producer,
+    )
+
+
+def _damaged(value: bytes, sequence: int) -> bytes:
+    """One bit flipped, somewhere."""
+    if not value:
+        return b"\1"
+    place = sequence * 7919 % len(value)
+    return value[:place] + bytes([value[place] ^ 1 << sequence % 8]) + value[place + 1 :]
+
+
+def _unpickled(file: Path) -> Iterator[Any]:
+    with file.open("rb") as stream:
+        while stream.peek(1):
+            yield pickle.load(stream)

@@ -1,0 +1,127 @@
+"""The laws of the simulated broker: pure functions of seed, producer and sequence.
+
+Because they are pure, the truth about a simulated run is known without running it: tests compute it
+from here and hold the reported figures against it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from streamgauge.core.clock import NS_PER_MS, NS_PER_S
+from streamgauge.spec.model import Seconds, SpecModel
+
+Bools = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
+_BLOCK = 4096
+_LATENCY_STREAM, _FATE_STREAM = 1, 2
+
+
+class LatencyLaw(SpecModel):
+    """From sending to receipt, for a broker that is not stalled."""
+
+    law: Literal["constant", "lognormal"] = "constant"
+    median_ms: float = Field(default=1.0, ge=0)
+    sigma: float = Field(default=0.5, ge=0)
+    """Of the logarithm; lognormal only."""
+
+
+class Stall(SpecModel):
+    """A time in which the broker does nothing; seconds since the producer's first message."""
+
+    at: Seconds
+    for_: Seconds = Field(alias="for")
+
+
+class Laws(SpecModel):
+    """Everything that the simulated broker does."""
+
+    seed: int = 0
+    latency: LatencyLaw = LatencyLaw()
+    stalls: tuple[Stall, ...] = ()
+    loss: float = Field(default=0.0, ge=0, le=1)
+    duplication: float = Field(default=0.0, ge=0, le=1)
+    reordering: float = Field(default=0.0, ge=0, le=1)
+    corruption: float = Field(default=0.0, ge=0, le=1)
+    queue_messages: int = Field(default=100_000, ge=1)
+    """How many unacknowledged messages the client takes before it refuses more."""
+    send_ns: int = Field(default=1000, ge=1)
+    """What handing over one message costs, which bounds an unlimited rate."""
+
+    @model_validator(mode="after")
+    def _one_fate_each(self) -> Laws:
+        total = self.loss + self.duplication + self.reordering + self.corruption
+        if total > 1:
+            raise ValueError(f"loss, duplication, reordering and corruption add up to {total:g}, above 1")
+        return self
+
+
+@dataclass(frozen=True)
+class Fates:
+    """What befalls each message: one thing at the most."""
+
+    lost: Bools
+    duplicated: Bools
+    reordered: Bools
+    corrupted: Bools
+
+
+def latencies_ns(laws: Laws, producer: int, first: int, count: int) -> Integers:
+    """Latency of the producer's messages `first` …, by the law alone."""
+    median_ns = laws.latency.median_ms * NS_PER_MS
+    if laws.latency.law == "constant":
+        return np.full(count, round(median_ns), np.int64)
+    deviates = _draw(laws.seed, _LATENCY_STREAM, producer, first, count, normal=True)
+    return np.rint(median_ns * np.exp(laws.latency.sigma * deviates)).astype(np.int64)
+
+
+def fates(laws: Laws, producer: int, count: int, partitions: int) -> Fates:
+    """Fates of all `count` messages of a producer, which goes round the partitions."""
+    drawn = _draw(laws.seed, _FATE_STREAM, producer, 0, count, normal=False)
+    bounds = np.cumsum([laws.loss, laws.duplication, laws.corruption, laws.reordering])
+    fate = np.searchsorted(bounds, drawn, side="right")
+    # A message is overtaken by its successor, to which nothing else must happen.
+    untouched = np.zeros(count, bool)
+    untouched[: max(0, count - partitions)] = fate[partitions:] == 4
+    return Fates(lost=fate == 0, duplicated=fate == 1, corrupted=fate == 2, reordered=(fate == 3) & untouched)
+
+
+def departures_ns(laws: Laws, origin_ns: int, sent_ns: Integers) -> Integers:
+    """When the broker takes each message: at once, or when a stall is over."""
+    departures = sent_ns.copy()
+    for stall in sorted(laws.stalls, key=lambda stall: stall.at):
+        begin = origin_ns + round(stall.at * NS_PER_S)
+        end = begin + round(stall.for_ * NS_PER_S)
+        departures[(departures >= begin) & (departures < end)] = end
+    return departures
+
+
+def arrivals_ns(departed_ns: Integers, latency_ns: Integers, fate: Fates, partitions: int) -> Integers:
+    """When consumers get each message: in order within a partition, but for those that are overtaken."""
+    arrivals = departed_ns + latency_ns
+    for partition in range(partitions):
+        mine = slice(partition, None, partitions)
+        arrivals[mine] = np.maximum.accumulate(arrivals[mine])
+    overtaken = np.flatnonzero(fate.reordered)
+    arrivals[overtaken] = arrivals[overtaken + partitions] + 1
+    return arrivals
+
+
+def _draw(
+    seed: int, stream: int, producer: int, first: int, count: int, *, normal: bool
+) -> NDArray[np.float64]:
+    """Random numbers that depend on their place only, so that any part of a run can be drawn again."""
+    if count == 0:
+        return np.zeros(0)
+    blocks = []
+    for block in range(first // _BLOCK, (first + count - 1) // _BLOCK + 1):
+        rng = np.random.default_rng((seed, stream, producer, block))
+        blocks.append(rng.standard_normal(_BLOCK) if normal else rng.random(_BLOCK))
+    skip = first % _BLOCK
+    return np.concatenate(blocks)[skip : skip + count]
