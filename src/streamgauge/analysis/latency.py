@@ -11,6 +11,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as fn
 
+from streamgauge.analysis.histogram import in_scopes
 from streamgauge.analysis.schema import columns_of
 from streamgauge.analysis.scopes import SCOPE
 from streamgauge.tables.results import LATENCY, PERCENTILES
@@ -23,7 +24,9 @@ def latency(buckets: DataFrame) -> DataFrame:
     """One row: a leg in a scope."""
     middle, count = fn.col("value_ns").cast(_WHOLE), fn.col("count")
     beside_sum, beside_squares = fn.col("beside_sum").cast(_WHOLE), fn.col("beside_squares").cast(_WHOLE)
-    sums = buckets.groupBy(*SCOPE, "leg").agg(
+    # Buckets are already as few as they get: adding them up before the shuffle would not pay.
+    scoped = in_scopes(buckets).repartition(*SCOPE, "leg")
+    sums = scoped.groupBy(*SCOPE, "leg").agg(
         fn.sum("count").alias("count"),
         fn.sum(fn.when(fn.col("value_ns") < 0, fn.col("count")).otherwise(0)).alias("negative_count"),
         fn.sum(_times(middle, count) + beside_sum).alias("sum_ns"),

@@ -72,6 +72,7 @@ def _weighted_sums(bodies: list[bytes], lengths: NDArray[np.int64]) -> Words:
     filled = np.flatnonzero(words)
     starts = (np.cumsum(words) - words)[filled]
     place = np.arange(total) - np.repeat(starts, words[filled])
-    weighted = mixed(np.frombuffer(padded, "<u8")) * weights(HEADER_WORDS + int(words.max()))[HEADER_WORDS + place]
+    weight = weights(HEADER_WORDS + int(words.max()))[HEADER_WORDS + place]
+    weighted = mixed(np.frombuffer(padded, "<u8")) * weight
     sums[filled] = np.add.reduceat(weighted, starts)
     return sums

@@ -46,10 +46,10 @@ class _Chunk:
             values.fill(0)  # touch the pages now, not in the hot loop
         self.bytes = sum(values.nbytes for values in self.columns.values())
         self.errors: dict[int, str] = {}
-        self.begin(0, 0)
+        self.begin(0)
 
-    def begin(self, first: int, now_ns: int) -> None:
-        self.first, self.used, self.told, self.opened_ns = first, 0, 0, now_ns
+    def begin(self, first: int) -> None:
+        self.first, self.used, self.told, self.opened_ns = first, 0, 0, 0
         self.sealed = False
         self.errors.clear()
 
@@ -66,11 +66,11 @@ class _ChunkedTable:
         self._spare = [_Chunk(table) for _ in range(_READY_CHUNKS)]
         self._lock = threading.Lock()
 
-    def _new_chunk(self, first: int, now_ns: int) -> _Chunk:
+    def _new_chunk(self, first: int) -> _Chunk:
         with self._lock:
             chunk = self._spare.pop() if self._spare else None
         chunk = chunk or _Chunk(self._table)
-        chunk.begin(first, now_ns)
+        chunk.begin(first)
         return chunk
 
     def _hand_over(self, chunk: _Chunk) -> None:
@@ -95,7 +95,7 @@ class SendColumns(_ChunkedTable):
     def __init__(self, producer: int, files: EventFiles, writer: BackgroundWriter) -> None:
         super().__init__(SENDS, files, writer)
         self._producer = producer
-        self._open: list[_Chunk] = [self._new_chunk(0, 0)]
+        self._open: list[_Chunk] = [self._new_chunk(0)]
         self.handing_over = threading.RLock()
         self.sent = self.acked = self.failed = 0
 
@@ -105,7 +105,7 @@ class SendColumns(_ChunkedTable):
         while done < count:
             chunk = self._open[-1]
             if chunk.room == 0 or (chunk.used and sent_ns - chunk.opened_ns > SEAL_AFTER_NS):
-                chunk = self._next_chunk(chunk, sent_ns)
+                chunk = self._next_chunk(chunk)
             if not chunk.used:
                 chunk.opened_ns = sent_ns
             n = min(count - done, chunk.room)
@@ -139,10 +139,10 @@ class SendColumns(_ChunkedTable):
         with self.handing_over:
             for chunk in self._open:
                 self._hand_over(chunk)
-            self._open = [self._new_chunk(self.sent, 0)]
+            self._open = [self._new_chunk(self.sent)]
 
-    def _next_chunk(self, full: _Chunk, now_ns: int) -> _Chunk:
-        chunk = self._new_chunk(full.first + full.used, now_ns)
+    def _next_chunk(self, full: _Chunk) -> _Chunk:
+        chunk = self._new_chunk(full.first + full.used)
         with self.handing_over:
             full.sealed = True
             self._open.append(chunk)
@@ -197,7 +197,7 @@ class ReceiveColumns(_ChunkedTable):
     def __init__(self, consumer: int, files: EventFiles, writer: BackgroundWriter) -> None:
         super().__init__(RECEIVES, files, writer)
         self._consumer = consumer
-        self._chunk = self._new_chunk(0, 0)
+        self._chunk = self._new_chunk(0)
         self.received = 0
 
     def add(self, count: int, columns: dict[str, Any], received_ns: int) -> None:
@@ -207,7 +207,7 @@ class ReceiveColumns(_ChunkedTable):
             chunk = self._chunk
             if chunk.room == 0 or (chunk.used and received_ns - chunk.opened_ns > SEAL_AFTER_NS):
                 self._hand_over(chunk)
-                chunk = self._chunk = self._new_chunk(self.received + done, received_ns)
+                chunk = self._chunk = self._new_chunk(self.received + done)
             if not chunk.used:
                 chunk.opened_ns = received_ns
             n = min(count - done, chunk.room)
@@ -221,7 +221,7 @@ class ReceiveColumns(_ChunkedTable):
 
     def close(self) -> None:
         self._hand_over(self._chunk)
-        self._chunk = self._new_chunk(self.received, 0)
+        self._chunk = self._new_chunk(self.received)
 
     def _finished(self, chunk: _Chunk) -> dict[str, Any]:
         columns = super()._finished(chunk)

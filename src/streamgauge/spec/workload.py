@@ -204,7 +204,7 @@ class Load(SpecModel):
             if self.messages is not None or self.duration is not None:
                 raise ValueError("steps have durations of their own: leave out `messages` and `duration`")
             if (self.total_messages or 0) < self.producers:
-                raise ValueError(f"rate: the steps have not one message for each of {self.producers} producers")
+                raise ValueError(f"rate: the steps have no message for some of {self.producers} producers")
         elif (self.messages is None) == (self.duration is None):
             raise ValueError("say how much: exactly one of `messages` and `duration`")
         if self.messages is not None and self.messages < self.producers:
