@@ -1,4 +1,4 @@
-"""One Spark session, and one analysed run that holds every hand-made case."""
+"""One Spark session for this folder, ended before others start theirs, and one analysed run that holds every hand-made case."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import scenarios
 from .recorded import Recorded, Results
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def session() -> Iterator[SparkSession]:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
@@ -33,7 +33,7 @@ def session() -> Iterator[SparkSession]:
     spark.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     """The run with all scenarios, written but perhaps not analysed yet."""
     run = Recorded(tmp_path_factory.mktemp("scenarios"))
@@ -43,7 +43,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     return run
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def results(session: SparkSession, recorded: Recorded) -> Results:
     """Its result tables: analysing takes long, so it is done once for all tests."""
     return recorded.analyze(session)

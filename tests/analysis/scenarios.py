@@ -33,6 +33,7 @@ def all_cases() -> Iterator[CaseEvents]:
         _unlimited,
         _cut_short,
         _not_begun,
+        _nothing_sent,
         _two_topics,
     ):
         yield make()
@@ -247,6 +248,10 @@ def _cut_short() -> CaseEvents:
 
 def _not_begun() -> CaseEvents:
     return CaseEvents("not_begun", status=None)
+
+
+def _nothing_sent() -> CaseEvents:
+    return CaseEvents("nothing_sent", load={"messages": 7}, status=CaseStatus("running"))
 
 
 def _two_topics() -> CaseEvents:

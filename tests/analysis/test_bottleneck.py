@@ -86,4 +86,5 @@ def test_reasons_carry_the_figures(judged):
     assert "broker 1.80 of 2 cores" in judged["late, broker busy"][1]
     assert judged["held"][1] == "the load was held: schedule lag p99 0.500 ms, ack p50 1.00 ms"
     assert judged["unlimited, nothing busy"][1].startswith("nothing was saturated: ack p50")
+    assert judged["unlimited, no figures"][1] == "not known without CPU figures: ack p50 1.00 ms"
     assert judged["nothing ran"][1] == "nothing was measured"

@@ -36,6 +36,7 @@ def reasons(results, case):
         ("missed_rate", "ok", ["missed its rate: 500 of 1000 msg/s (50.0%)"]),
         ("cut_short", "partial", ["time limit reached", "only 3 of 5 messages sent"]),
         ("not_begun", "partial", ["the case was not begun"]),
+        ("nothing_sent", "partial", ["the case did not end", "only 0 of 7 messages sent"]),
     ],
 )
 def test_status_and_reasons(results, case, status, said):

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -53,10 +54,9 @@ def test_of_many_reads_the_pair_read_closest_together_is_kept(monkeypatch: pytes
     widths = [90, 40, 7, 60] + [50] * 60
     monotonic = iter([t for k, width in enumerate(widths) for t in (1000 * k, 1000 * k + width)])
     wall = iter([1_000_000 + 1000 * k for k in range(len(widths))])
-    monkeypatch.setattr(clock.time, "monotonic_ns", lambda: next(monotonic))
-    monkeypatch.setattr(clock.time, "time_ns", lambda: next(wall))
+    scripted = SimpleNamespace(monotonic_ns=lambda: next(monotonic), time_ns=lambda: next(wall))
+    monkeypatch.setattr(clock, "time", scripted)
     reading = read_clocks()
-    monkeypatch.undo()
     assert (reading.monotonic_ns, reading.wall_ns, reading.error_ns) == (2003, 1_002_000, 4)
 
 

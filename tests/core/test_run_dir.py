@@ -40,7 +40,7 @@ def test_a_new_run_is_named_by_time_and_name_and_no_two_are_the_same(tmp_path: P
 
 def test_a_folder_that_cannot_be_made_is_one_line_that_names_the_flag(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadInput, match="--out .*file") as caught:
+    with pytest.raises(BadInput, match=r"--out .*file") as caught:
         RunDir.create(str(tmp_path / "file"), "e2e")
     assert "\n" not in str(caught.value)
 
@@ -159,9 +159,14 @@ def test_a_file_takes_its_name_only_when_it_is_complete(run: RunDir) -> None:
 
 def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(run: RunDir) -> None:
     run.write_text("file", "old")
-    with pytest.raises(RuntimeError, match="in the middle"), run.open_output("file") as stream:
-        stream.write(b"half")
-        raise RuntimeError("in the middle")
+
+    def write_half() -> None:
+        with run.open_output("file") as stream:
+            stream.write(b"half")
+            raise RuntimeError("in the middle")
+
+    with pytest.raises(RuntimeError, match="in the middle"):
+        write_half()
     assert run.read_text("file") == "old"
     assert files_in(run) == ["file"]
 

@@ -64,7 +64,8 @@ class Pacer:
         return self._ahead[place : place + count]
 
     def next_due_ns(self, sequence: int) -> int:
-        return int(self._ahead[self._place(sequence)])
+        place = self._place(sequence)  # may replace what is ahead
+        return int(self._ahead[place])
 
     def _place(self, sequence: int) -> int:
         place = sequence - self._ahead_first

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as fn
 
+from streamgauge.analysis.planned import with_topic_names
 from streamgauge.analysis.schema import columns_of
 from streamgauge.analysis.scopes import CELL, by_scope
 from streamgauge.tables.events import INTACT
@@ -66,8 +67,7 @@ def reach_of(receives: DataFrame) -> DataFrame:
 
 def _with_reach(messages: DataFrame, receives: DataFrame, topics: DataFrame, cases: DataFrame) -> DataFrame:
     """Messages, each with the last offset and sequence read where it should have been."""
-    reach = reach_of(receives).join(fn.broadcast(topics), on=["case", "topic"], how="inner")
-    named = reach.withColumn("topic", fn.col("topic_name"))
+    named = with_topic_names(reach_of(receives), topics)
     last_offsets = named.groupBy("case", "topic", "partition").agg(fn.max("last_offset").alias("last_offset"))
     last_sequences = (
         named.where(fn.col("producer").isNotNull())

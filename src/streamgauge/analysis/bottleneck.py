@@ -59,8 +59,14 @@ def bottleneck() -> Column:
 
 
 def bottleneck_reason() -> Column:
-    reason = fn.when(fn.col("is_paced"), fn.lit("the load was held")).otherwise("nothing was saturated")
-    reason = fn.when(_is_measured(), reason).otherwise(fn.lit("nothing was measured"))
+    reason = (
+        fn.when(~_is_measured(), fn.lit("nothing was measured"))
+        .when(fn.col("is_paced"), fn.lit("the load was held"))
+        .when(
+            fn.coalesce("producer_cores", "machine_share").isNull(), fn.lit("not known without CPU figures")
+        )
+        .otherwise(fn.lit("nothing was saturated"))
+    )
     for rule in reversed(list(_rules())):
         reason = fn.when(rule.holds, rule.reason).otherwise(reason)
     return fn.concat_ws(": ", reason, fn.when(_is_measured(), _figures()))

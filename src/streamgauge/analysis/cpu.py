@@ -38,11 +38,11 @@ def cpu(samples: DataFrame, marks: DataFrame, accounting: DataFrame) -> DataFram
 
 def _agents(marks: DataFrame) -> DataFrame:
     """One row: an agent; a consumer's phase lasts until it has drained."""
-    begin, end = _at("measure_begin"), fn.coalesce(_at("drained"), _at("measure_end"))
-    spans = marks.groupBy("case", "kind", "agent").agg(
-        begin.alias("begin"),
-        fn.when(fn.first("kind") == "consumer", end).otherwise(_at("measure_end")).alias("end"),
+    phases = marks.groupBy("case", "kind", "agent").agg(
+        _at("measure_begin").alias("begin"), _at("measure_end").alias("end"), _at("drained").alias("drained")
     )
+    drained = fn.when(fn.col("kind") == "consumer", fn.col("drained"))
+    spans = phases.withColumn("end", fn.coalesce(drained, fn.col("end")))
     return spans.select(
         "case",
         "kind",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as fn
 
+from streamgauge.analysis.planned import with_topic_names
 from streamgauge.analysis.schema import columns_of
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S
 from streamgauge.tables.events import BROKER_TIME_APPEND, BROKER_TIME_NONE, CORRUPT, INTACT
@@ -35,10 +36,8 @@ def messages(
     copies = _first_copies(receives, agents)
     placed = _with_damage(sends, damage)
     joined = placed.join(copies, on=MESSAGE_KEY, how="left")
-    described = joined.join(fn.broadcast(producers), on=["case", "producer"], how="left").join(
-        fn.broadcast(topics), on=["case", "topic"], how="left"
-    )
-    return described.select(*_message_columns()).select(*columns_of(MESSAGES))
+    described = joined.join(fn.broadcast(producers), on=["case", "producer"], how="left")
+    return with_topic_names(described, topics).select(*_message_columns()).select(*columns_of(MESSAGES))
 
 
 def producers_of(sends: DataFrame, warm_ups: DataFrame, agents: DataFrame) -> DataFrame:
@@ -132,7 +131,7 @@ def _message_columns() -> list[Column | str]:
         fn.when(is_warm_up, fn.lit(WARM_UP)).otherwise(fn.lit(MEASURE)).alias("phase"),
         "producer",
         "sequence",
-        fn.coalesce("topic_name", fn.concat(fn.lit("topic-"), fn.col("topic"))).alias("topic"),
+        "topic",
         fn.coalesce("partition", "received_partition").alias("partition"),
         fn.coalesce("offset", "received_offset").alias("offset"),
         "size_bytes",

@@ -75,9 +75,7 @@ class _Analysis:
         agents = self._local(agent_clocks(self._marks))
         producers = self._local(producers_of(self._sends, self._warm_ups, agents))
         starts = producers.select("case", "start_ns").distinct()
-        damage = damage_of(self._receives)
-        if damage.limit(_LOCAL_ROWS + 1).count() <= _LOCAL_ROWS:
-            damage = fn.broadcast(self._local(damage))
+        damage = self._damage()
 
         joined = messages(
             self._sends,
@@ -89,28 +87,43 @@ class _Analysis:
         )
         sent = self._write(results.MESSAGES, joined, is_large=True)
         counted = self._write(results.ACCOUNTING, self._accounting(sent, damage))
-        self._write(results.CLOCKS, clocks(self._marks))
-        used = self._write(results.RESOURCES, resources(self._samples, self._marks, starts))
-        processes = self._write(results.CPU, cpu(self._samples, self._marks, counted))
-
-        buckets = buckets_of(sent).cache()
-        latencies = self._write(results.LATENCY, latency(buckets))
-        self._write(results.HISTOGRAM, histogram(buckets))
-        buckets.unpersist()
-        spans = spans_of(sent).cache()
-        self._write(results.RANGES, ranges(spans))
-        rates = self._write(results.THROUGHPUT, throughput(spans, sent, starts))
-        spans.unpersist()
+        cpu_use, resource_use = self._usage(counted, starts)
         judged = verdicts(
             self._cases,
             sent,
             accounting=counted,
-            latency=latencies,
-            throughput=rates,
-            cpu=processes,
-            resources=used,
+            latency=self._latencies(sent),
+            throughput=self._rates(sent, starts),
+            cpu=cpu_use,
+            resources=resource_use,
         )
         self._write(results.VERDICTS, judged)
+
+    def _usage(self, counted: DataFrame, starts: DataFrame) -> tuple[DataFrame, DataFrame]:
+        self._write(results.CLOCKS, clocks(self._marks))
+        intervals = self._write(results.RESOURCES, resources(self._samples, self._marks, starts))
+        return self._write(results.CPU, cpu(self._samples, self._marks, counted)), intervals
+
+    def _latencies(self, sent: DataFrame) -> DataFrame:
+        buckets = buckets_of(sent).cache()
+        latencies = self._write(results.LATENCY, latency(buckets))
+        self._write(results.HISTOGRAM, histogram(buckets))
+        buckets.unpersist()
+        return latencies
+
+    def _rates(self, sent: DataFrame, starts: DataFrame) -> DataFrame:
+        spans = spans_of(sent).cache()
+        self._write(results.RANGES, ranges(spans))
+        rates = self._write(results.THROUGHPUT, throughput(spans, sent, starts))
+        spans.unpersist()
+        return rates
+
+    def _damage(self) -> DataFrame:
+        """Mostly there is none, and then joining with it costs nothing."""
+        damage = damage_of(self._receives)
+        first = damage.limit(_LOCAL_ROWS + 1).toArrow()
+        is_small = first.num_rows <= _LOCAL_ROWS
+        return fn.broadcast(self._session.createDataFrame(first)) if is_small else damage
 
     def _accounting(self, sent: DataFrame, damage: DataFrame) -> DataFrame:
         """Looks for intact strays only in cases that received more than copies of what they sent."""
@@ -151,8 +164,6 @@ def _check_events(run: RunDir, plan: Plan, table: Table) -> None:
     cases = {case.id for case in plan.cases}
     wanted = table.arrow_schema()
     for file in run.list_files(run.events(table.name), ".parquet"):
-        if file.rsplit("/", 1)[-1].startswith("_"):
-            continue
         case = file.removeprefix(run.events(table.name, "")).partition("/")[0]
         if case not in cases:
             raise CorruptRun(f"{run.url(file)}: is of case {case!r}, which plan.json does not have")

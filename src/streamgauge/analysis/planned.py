@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as fn
 
 from streamgauge.core.status import CaseStatus, RunStatus
 from streamgauge.plan.cases import Case
@@ -19,6 +20,7 @@ _CASES = pa.schema(
         ("case", pa.string()),
         ("status", pa.string()),
         ("status_reason", pa.string()),
+        ("was_begun", pa.bool_()),
         ("producers", pa.int32()),
         ("consumers", pa.int32()),
         ("planned_messages", pa.int64()),
@@ -36,6 +38,13 @@ def planned_topics(session: SparkSession, plan: Plan) -> DataFrame:
         for number, name in enumerate(case.topics)
     ]
     return _frame(session, rows, _TOPICS)
+
+
+def with_topic_names(records: DataFrame, topics: DataFrame) -> DataFrame:
+    """Records with the name of their topic instead of its number."""
+    name = fn.coalesce("topic_name", fn.concat(fn.lit("topic-"), fn.col("topic")))
+    named = records.join(fn.broadcast(topics), on=["case", "topic"], how="left")
+    return named.withColumn("topic", name).drop("topic_name")
 
 
 def planned_warm_ups(session: SparkSession, plan: Plan) -> DataFrame:
@@ -59,6 +68,7 @@ def _case_row(case: Case, ended: CaseStatus | None) -> dict[str, Any]:
     counts = [agent.messages for agent in case.agents if agent.kind == "producer"]
     known = [count for count in counts if count is not None]
     rate = case.load.rate
+    was_begun = ended is not None
     if ended is None:
         ended = CaseStatus("partial", "the case was not begun")
     elif ended.status == "running":
@@ -67,6 +77,7 @@ def _case_row(case: Case, ended: CaseStatus | None) -> dict[str, Any]:
         "case": case.id,
         "status": ended.status,
         "status_reason": ended.reason,
+        "was_begun": was_begun,
         "producers": len(counts),
         "consumers": sum(agent.kind == "consumer" for agent in case.agents),
         "planned_messages": sum(known) if len(known) == len(counts) else None,

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as fn
 
 from streamgauge.analysis.messages import MESSAGE_KEY, PLACE
+from streamgauge.analysis.planned import with_topic_names
 from streamgauge.tables.events import INTACT
 
 
@@ -22,8 +23,8 @@ def strays(
 ) -> DataFrame:
     """One row: a partition of a case, with its strays; only `uneven_cases` can have intact ones."""
     intact = _intact_strays(sends, receives, uneven_cases)
-    damaged = _named(damage, topics).join(_damaged_places(messages), on=PLACE, how="left_anti")
-    both = _named(intact, topics).unionByName(
+    damaged = with_topic_names(damage, topics).join(_damaged_places(messages), on=PLACE, how="left_anti")
+    both = with_topic_names(intact, topics).unionByName(
         damaged.select(
             "case",
             "topic",
@@ -58,12 +59,3 @@ def _intact_strays(sends: DataFrame, receives: DataFrame, cases: Sequence[str]) 
 
 def _damaged_places(messages: DataFrame) -> DataFrame:
     return messages.where(fn.col("corrupt_count") > 0).select(*PLACE)
-
-
-def _named(records: DataFrame, topics: DataFrame) -> DataFrame:
-    name = fn.coalesce("topic_name", fn.concat(fn.lit("topic-"), fn.col("topic")))
-    return (
-        records.join(fn.broadcast(topics), on=["case", "topic"], how="left")
-        .withColumn("topic", name)
-        .drop("topic_name")
-    )

@@ -96,7 +96,7 @@ def _reasons() -> list[Column]:
     unsettled = fn.col("sent") - fn.col("acked") - fn.col("failed")
     planned = fn.col("planned_messages")
     wanted, achieved = _wanted_per_s(), fn.col("sent_messages_per_s")
-    is_short = (fn.col("measured") < planned) & (fn.col("measured") + fn.col("sent") > 0)
+    is_short = fn.col("was_begun") & (fn.col("measured") < planned)
     return [
         fn.col("status_reason"),
         _if_any("lost_write", "acknowledged messages lost, though later ones of their partition came"),

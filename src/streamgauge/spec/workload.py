@@ -120,7 +120,7 @@ class Step(SpecModel):
 def _rate(value: Any) -> Any:
     if isinstance(value, str) and value.strip().lower() == "unlimited":
         return "unlimited"
-    if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+    if isinstance(value, (int, float, str)):
         return parse_rate(value)
     return value
 

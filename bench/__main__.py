@@ -1,0 +1,60 @@
+"""`make bench`: how good is the instrument itself? Ratios from one run; run nothing else meanwhile."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+from bench.analysis_cost import seconds_per_million
+from bench.measurements import PAIRS, Bench
+from streamgauge.launch.spark_session import spark_session
+from streamgauge.systems.kafka_cluster import KafkaCluster
+
+PARTS = ("produce", "consume", "latency", "schedule", "analysis")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", default=PARTS, help=f"which of {', '.join(PARTS)}")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs to measure, beside the first")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the usual number of messages")
+    arguments = parser.parse_args()
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before the start", flush=True)
+    with tempfile.TemporaryDirectory(prefix="streamgauge-bench-") as name:
+        folder = Path(name)
+        if set(arguments.parts) - {"analysis"}:
+            with KafkaCluster(brokers=1, log_dir=folder / "kafka") as cluster:
+                bench = Bench(cluster.endpoints()["bootstrap"], folder, arguments.pairs)
+                _against_kafka(bench, arguments.parts, arguments.scale)
+        if "analysis" in arguments.parts:
+            _analysis(folder, arguments.scale)
+
+
+def _against_kafka(bench: Bench, parts: list[str], scale: float) -> None:
+    for size, messages in ((100, 3_000_000), (1024, 1_000_000)):
+        if "produce" in parts:
+            print(bench.produce(size, int(messages * scale)).line("msg/s"), flush=True)
+    for size, messages in ((100, 3_000_000), (1024, 1_000_000)):
+        if "consume" in parts:
+            print(bench.consume(size, int(messages * scale)).line("msg/s"), flush=True)
+    if "latency" in parts:
+        print(bench.latency(1000, max(2, int(10 * scale))).line("ms"), flush=True)
+    if "schedule" in parts:
+        for rate in (1000, 50_000):
+            lag = bench.schedule_lag_p99_ms(rate, max(2, int(10 * scale)))
+            print(f"schedule lag p99 at {rate:,}/s: {lag:.3f} ms", flush=True)
+
+
+def _analysis(folder: Path, scale: float) -> None:
+    with spark_session("local[*]", log=folder / "spark.log") as session:
+        seconds_per_million(session, folder, 100_000)  # the first run of a session compiles
+        small = seconds_per_million(session, folder, int(1_000_000 * scale))
+        large = seconds_per_million(session, folder, int(10_000_000 * scale))
+    print(f"analysis, s a million messages: {small:.2f} at 1M, {large:.2f} at 10M", flush=True)
+    print(f"{'analysis at 10M against 1M, a message':<44} {large / small:6.2f}×  (goal ≤ 1.0)", flush=True)
+
+
+if __name__ == "__main__":
+    main()

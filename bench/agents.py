@@ -1,0 +1,86 @@
+"""Agents as in a run, each in its own process, but led from here instead of from Spark tasks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from streamgauge.agents.assignment import Assignment
+from streamgauge.agents.rendezvous import Start
+from streamgauge.core.clock import NS_PER_S, now_ns
+from streamgauge.core.run_dir import RunDir
+from streamgauge.drivers.registry import open_driver
+from streamgauge.launch.child_process import ChildProcess
+from streamgauge.plan.plan_file import make_plan
+from streamgauge.spec.loading import parse
+from streamgauge.spec.workload import Workload
+
+_DEADLINE_S = 600.0
+
+
+def run_agents(
+    folder: Path,
+    target: dict[str, Any],
+    load: dict[str, Any],
+    *,
+    keep_topic: bool = False,
+    from_start: bool = False,
+) -> RunDir:
+    """One case; its events are in the folder that comes back. `from_start`: consumers read old messages."""
+    workload = parse(Workload, {"name": "bench", "targets": [target], "load": load}, "bench")
+    run = RunDir.create(str(folder), "bench")
+    # The same tag for all, so that what one case wrote another may read.
+    [case] = make_plan(workload, "bench").cases
+    driver = open_driver(case.target, {})
+    made = driver.prepare_topics(case.load.topics, case.topics)
+    offsets = {} if from_start else driver.end_offsets(case.topics, case.load.topics.partitions)
+    children = {
+        task.agent: ChildProcess(
+            Assignment(
+                run=run.location,
+                case=case.id,
+                tag=case.tag,
+                task=task,
+                load=case.load,
+                topics=case.topics,
+                target=case.target,
+                endpoints={},
+                start_offsets=tuple((t, p, offset) for (t, p), offset in offsets.items()),
+            ),
+            on_death=lambda died: None,
+        )
+        for task in case.agents
+    }
+    try:
+        for child in children.values():
+            child.wait_for("ready", _DEADLINE_S)
+        start = asdict(Start(now_ns() + NS_PER_S // 2))
+        for child in children.values():
+            child.say({"start": start})
+        for name, child in children.items():
+            if name.startswith("producer"):
+                child.wait_for("finished", _DEADLINE_S)
+        for child in children.values():
+            child.say({"producers_finished": True})
+        for name, child in children.items():
+            done = child.wait_for("done", _DEADLINE_S)
+            if done["outcome"] != "done":
+                raise RuntimeError(f"{name}: {done['outcome']}: {done['reason']}")
+    finally:
+        for child in children.values():
+            child.close()
+        if not keep_topic:
+            driver.remove_topics(made)
+    return run
+
+
+def column(run: RunDir, table: str, name: str) -> NDArray[np.int64]:
+    """One column of an event table."""
+    read = pq.ParquetDataset(run.url(run.events(table))).read(columns=[name])
+    values: NDArray[np.int64] = read[name].to_numpy()
+    return values

@@ -1,0 +1,100 @@
+"""What the analysis costs a million messages, at several sizes, on events made up for it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+from pyspark.sql import SparkSession
+
+from streamgauge.analysis.pipeline import analyze
+from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import CaseStatus, RunStatus, write_status
+from streamgauge.plan.plan_file import make_plan, write_plan
+from streamgauge.recording.parquet import EventFiles
+from streamgauge.spec.loading import parse
+from streamgauge.spec.workload import Workload
+from streamgauge.tables.events import MARKS, RECEIVES, SENDS
+
+_PART = 1_000_000
+_PARTITIONS = 4
+
+
+def seconds_per_million(session: SparkSession, folder: Path, messages: int) -> float:
+    run = made_up_run(folder, messages)
+    begin = time.perf_counter()
+    analyze(session, run)
+    return (time.perf_counter() - begin) / messages * 1e6
+
+
+def made_up_run(folder: Path, messages: int) -> RunDir:
+    """A clean run at 100,000 messages a second with lognormal latencies."""
+    target = {"name": "made-up", "driver": "simulated"}
+    load = {"messages": messages, "rate": 100_000, "topics": {"partitions": _PARTITIONS}}
+    workload = parse(Workload, {"targets": [target], "load": load}, "bench")
+    run = RunDir.create(str(folder), "made-up")
+    write_plan(make_plan(workload, run.id), run)
+    write_status(run, RunStatus(status="ok", cases={"001": CaseStatus("ok")}))
+    rng = np.random.default_rng(1)
+    producer, consumer = EventFiles(run, "001", "producer-0"), EventFiles(run, "001", "consumer-0")
+    for first in range(0, messages, _PART):
+        _write_part(producer, consumer, first, min(_PART, messages - first), rng)
+    clock = {
+        "host": "h",
+        "hostname": "h",
+        "reference_offset_ns": 0,
+        "reference_error_ns": 0,
+        "wall_offset_ns": 0,
+    }
+    for files, kind in ((producer, "producer"), (consumer, "consumer")):
+        about = {"agent": f"{kind}-0", "kind": kind, "number": 0, **clock}
+        last = messages * 10_000
+        times = {"start": 0, "measure_begin": 0, "measure_end": last, "drained": last}
+        files.write_rows(
+            MARKS, [{**about, "mark": m, "at_ns": t, "cpu_s": t / 1e9} for m, t in times.items()]
+        )
+    return run
+
+
+def _write_part(
+    producer: EventFiles, consumer: EventFiles, first: int, count: int, rng: np.random.Generator
+) -> None:
+    sequence = np.arange(first, first + count)
+    intended = sequence * 10_000
+    latency = (rng.lognormal(14, 0.5, count)).astype(np.int64)
+    received = np.maximum.accumulate(intended + latency)
+    place = {
+        "partition": sequence % _PARTITIONS,
+        "offset": sequence // _PARTITIONS,
+        "topic": np.zeros(count, np.int32),
+    }
+    size = np.full(count, 700, np.int32)
+    producer.write(
+        SENDS,
+        {
+            **place,
+            "producer": np.zeros(count, np.int32),
+            "sequence": sequence,
+            "size_bytes": size,
+            "intended_ns": intended,
+            "sent_ns": intended + 20_000,
+            "acked_ns": intended + latency // 2,
+            "error": np.full(count, None),
+        },
+    )
+    consumer.write(
+        RECEIVES,
+        {
+            **place,
+            "consumer": np.zeros(count, np.int32),
+            "arrival": sequence,
+            "state": np.zeros(count, np.int8),
+            "producer": np.zeros(count, np.int32),
+            "sequence": sequence,
+            "size_bytes": size,
+            "broker_ms": (intended + latency // 2) // 1_000_000,
+            "broker_time": np.full(count, 2, np.int8),
+            "received_ns": received,
+        },
+    )

@@ -1,0 +1,77 @@
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Properties;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * The latency test as a plain Java program would do it: open loop, nanosecond clock, intended time in the
+ * message. Prints the latency of every message after the warm-up, in ns.
+ */
+public class LatencyTwin {
+    public static void main(String[] args) throws Exception {
+        String bootstrap = args[0], topic = args[1];
+        int size = Integer.parseInt(args[2]), rate = Integer.parseInt(args[3]);
+        int messages = Integer.parseInt(args[4]), warmUp = Integer.parseInt(args[5]), total = messages + warmUp;
+        long[] latency = new long[total];
+
+        Properties consuming = new Properties();
+        consuming.put("bootstrap.servers", bootstrap);
+        consuming.put("fetch.min.bytes", "1");
+        consuming.put("fetch.max.wait.ms", "100");
+        consuming.put("enable.auto.commit", "false");
+        KafkaConsumer<byte[], byte[]> consumer =
+            new KafkaConsumer<>(consuming, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        TopicPartition place = new TopicPartition(topic, 0);
+        consumer.assign(List.of(place));
+        consumer.seekToEnd(List.of(place));
+        consumer.position(place);
+        consumer.poll(Duration.ofMillis(500));
+        Thread reader = new Thread(() -> {
+            long deadline = System.nanoTime() + (60L + total / rate) * 1_000_000_000L;
+            for (int got = 0; got < total && System.nanoTime() < deadline;) {
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(100))) {
+                    latency[got++] = System.nanoTime() - ByteBuffer.wrap(record.value()).getLong();
+                }
+            }
+        });
+
+        Properties producing = new Properties();
+        producing.put("bootstrap.servers", bootstrap);
+        producing.put("linger.ms", "0");
+        producing.put("acks", "1");
+        KafkaProducer<byte[], byte[]> producer =
+            new KafkaProducer<>(producing, new ByteArraySerializer(), new ByteArraySerializer());
+        producer.partitionsFor(topic);
+        byte[] body = new byte[size];
+        new Random(1).nextBytes(body);
+        reader.start();
+        long start = System.nanoTime() + 500_000_000L;
+        for (int k = 0; k < total; k++) {
+            long intended = start + k * 1_000_000_000L / rate;
+            for (long left; (left = intended - System.nanoTime()) > 0;) {
+                LockSupport.parkNanos(left);
+            }
+            byte[] value = body.clone();
+            ByteBuffer.wrap(value).putLong(intended);
+            producer.send(new ProducerRecord<>(topic, value), (metadata, error) -> {
+                if (error != null) error.printStackTrace();
+            });
+        }
+        producer.flush();
+        reader.join();
+        StringBuilder printed = new StringBuilder();
+        for (int k = warmUp; k < total; k++) printed.append(latency[k]).append('\n');
+        System.out.print(printed);
+        producer.close();
+        consumer.close();
+    }
+}

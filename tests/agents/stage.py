@@ -1,0 +1,56 @@
+"""One agent on its stage: a run folder, columns, a diary; and its rows read back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamgauge.agents.assignment import Assignment
+from streamgauge.agents.consumer import ConsumerAgent
+from streamgauge.agents.diary import Diary
+from streamgauge.agents.live import Live
+from streamgauge.agents.producer import ProducerAgent
+from streamgauge.core.clock import ClockReading
+from streamgauge.recording.columns import ReceiveColumns, SendColumns
+from streamgauge.tables.events import MARKS, RECEIVES, SENDS
+
+from ..recording.recorder import Recorder
+from .fakes import START_NS, FakeDriver, FakeRendezvous
+
+READING = ClockReading(host="boot-1", monotonic_ns=100, wall_ns=1_000_100, error_ns=3)
+
+
+class Stage:
+    def __init__(self, assignment: Assignment) -> None:
+        self.assignment = assignment
+        self.recorder = Recorder(assignment.run)
+        self.diary = Diary(assignment, self.recorder.files)
+        self.live = Live(assignment)
+        self.rendezvous = FakeRendezvous()
+
+    def produce(self, driver: FakeDriver) -> ProducerAgent:
+        columns = SendColumns(self.assignment.task.number, self.recorder.files, self.recorder.writer)
+        agent = ProducerAgent(self.assignment, driver, columns, self.diary, self.live)
+        agent.run(START_NS, self.rendezvous)
+        columns.close()
+        return agent
+
+    def consume(self, driver: FakeDriver) -> ConsumerAgent:
+        columns = ReceiveColumns(self.assignment.task.number, self.recorder.files, self.recorder.writer)
+        agent = ConsumerAgent(self.assignment, driver, columns, self.diary, self.live)
+        agent.run(self.rendezvous)
+        columns.close()
+        return agent
+
+    @property
+    def sends(self) -> list[dict[str, Any]]:
+        return sorted(self.recorder.rows(SENDS), key=lambda row: row["sequence"])
+
+    @property
+    def receives(self) -> list[dict[str, Any]]:
+        return self.recorder.rows(RECEIVES)
+
+    def marks(self) -> list[tuple[str, int]]:
+        """Name and time of every mark, in the order in which they were made."""
+        self.diary.set_clock(READING, self.rendezvous.start)
+        self.diary.write()
+        return [(row["mark"], row["at_ns"]) for row in self.recorder.rows(MARKS)]

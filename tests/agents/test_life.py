@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from streamgauge.agents import life
+from streamgauge.agents.assignment import Assignment
+from streamgauge.agents.diary import Manifest
+from streamgauge.agents.life import live_through
+from streamgauge.core.errors import Unreachable
+from streamgauge.spec.target import Target
+from streamgauge.tables.events import MARKS, RECEIVES, SENDS
+
+from ..recording.recorder import Recorder
+from .conftest import Assign
+from .fakes import ALWAYS, START_NS, FakeClock, FakeConsumer, FakeDriver, FakeProducer, FakeRendezvous
+
+
+class World:
+    """What `open_driver` gives the agent; the target it was given is kept."""
+
+    def __init__(self, driver: FakeDriver) -> None:
+        self.driver = driver
+        self.target: Target | None = None
+
+    def open(self, target: Target, endpoints: dict[str, str]) -> FakeDriver:
+        self.target = target
+        return self.driver
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], World]:
+    def make(client: Any) -> World:
+        made = World(FakeDriver(client, ends=lambda: 1))
+        monkeypatch.setattr(life, "open_driver", made.open)
+        return made
+
+    return make
+
+
+def manifest_in(assignment: Assignment) -> Manifest:
+    run = assignment.run_dir
+    return Manifest(**run.read_json(run.manifest("001", assignment.task.agent)))
+
+
+class Breaking(FakeProducer):
+    """Breaks when it is sent its second batch."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(FakeClock())
+        self._error = error
+
+    def send(self, batch: Any, topic: int) -> int:
+        if self.sent:
+            raise self._error
+        return super().send(batch, topic)
+
+
+def test_a_producer_lives_through_all_stations_and_writes_everything(
+    assign: Assign, world: Callable[[Any], World]
+) -> None:
+    assignment = assign(messages=10, rate="1k/s")
+    here = world(client := FakeProducer(FakeClock()))
+    rendezvous = FakeRendezvous()
+    manifest = live_through(assignment, rendezvous)
+    recorder = Recorder(assignment.run)
+    assert rendezvous.said == ["ready", "finished"]
+    assert (manifest.outcome, manifest.reason, manifest.broken) == ("done", None, False)
+    assert manifest.counts == {"sends": 10, "marks": 4}
+    assert len(recorder.rows(SENDS)) == 10
+    assert [row["mark"] for row in recorder.rows(MARKS)] == [
+        "connected",
+        "start",
+        "measure_begin",
+        "measure_end",
+    ]
+    assert {row["reference_offset_ns"] for row in recorder.rows(MARKS)} == {11}
+    assert manifest_in(assignment) == manifest
+    assert client.closed
+    assert here.driver.closed
+
+
+def test_a_consumer_lives_through_all_stations(assign: Assign, world: Callable[[Any], World]) -> None:
+    assignment = assign("consumer-0")
+    world(FakeConsumer(FakeClock(), [(START_NS, [b"foreign"])]))
+    manifest = live_through(assignment, FakeRendezvous())
+    assert (manifest.outcome, manifest.counts) == ("done", {"receives": 1, "marks": 5})
+    assert len(Recorder(assignment.run).rows(RECEIVES)) == 1
+
+
+def test_the_driver_gets_the_secret_and_nobody_else_does(
+    assign: Assign, world: Callable[[Any], World]
+) -> None:
+    assignment = assign(messages=1)
+    here = world(FakeProducer(FakeClock()))
+    manifest = live_through(assignment, FakeRendezvous())
+    assert here.target is not None
+    assert here.target.client == {"sasl.password": "hunter2"}
+    assert manifest.settings == {"sasl.password": "***", "linger.ms": "5"}
+    written = [assignment.run_dir.local(path).read_bytes() for path in assignment.run_dir.list_files("")]
+    assert written
+    assert not any(b"hunter2" in content for content in written)
+
+
+def test_a_failure_is_told_with_its_kind_and_what_was_sent_is_kept(
+    assign: Assign, world: Callable[[Any], World]
+) -> None:
+    assignment = assign(messages=10, rate="1k/s")
+    world(client := Breaking(Unreachable("the broker at hunter2 is gone")))
+    manifest = live_through(assignment, FakeRendezvous())
+    assert (manifest.outcome, manifest.error) == ("failed", "Unreachable")
+    assert manifest.reason == "the broker at *** is gone"
+    assert manifest_in(assignment) == manifest
+    assert len(Recorder(assignment.run).rows(SENDS)) == 1
+    assert client.closed
+
+
+def test_an_error_nobody_foresaw_is_raised_and_not_written_down_as_done(
+    assign: Assign, world: Callable[[Any], World]
+) -> None:
+    assignment = assign(messages=10, rate="1k/s")
+    world(Breaking(KeyError("what is this")))
+    with pytest.raises(KeyError):
+        live_through(assignment, FakeRendezvous())
+    manifest = manifest_in(assignment)
+    assert manifest.outcome == "died"
+    assert manifest.reason == "KeyError: 'what is this'"
+    assert len(Recorder(assignment.run).rows(SENDS)) == 1
+
+
+def test_a_driver_that_cannot_be_opened_is_a_failure_with_a_manifest(assign: Assign) -> None:
+    assignment = assign()
+    manifest = live_through(assignment, FakeRendezvous())
+    assert (manifest.outcome, manifest.error) == ("failed", "BadInput")
+    assert "there is no driver 'fake'" in (manifest.reason or "")
+    assert manifest_in(assignment) == manifest
+
+
+def test_a_run_given_up_is_stopped(assign: Assign, world: Callable[[Any], World]) -> None:
+    world(FakeProducer(FakeClock()))
+    manifest = live_through(assign(), FakeRendezvous(stopping=ALWAYS))
+    assert (manifest.outcome, manifest.broken) == ("stopped", False)
+
+
+def test_a_time_out_is_told(assign: Assign, world: Callable[[Any], World]) -> None:
+    world(FakeProducer(FakeClock()))
+    manifest = live_through(assign(messages=1000, rate="1k/s", time_limit="10ms"), FakeRendezvous())
+    assert (manifest.outcome, manifest.counts["sends"]) == ("timed_out", 10)
+
+
+def test_a_full_disk_is_a_failure_that_still_has_a_manifest(
+    assign: Assign, world: Callable[[Any], World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pq, "write_table", full)
+    assignment = assign(messages=10, rate="1k/s")
+    world(client := FakeProducer(FakeClock()))
+    manifest = live_through(assignment, FakeRendezvous())
+    assert (manifest.outcome, manifest.error, manifest.counts) == ("failed", "BadInput", {})
+    assert "the disk is full" in (manifest.reason or "")
+    assert manifest_in(assignment) == manifest
+    assert client.closed

@@ -1,0 +1,100 @@
+"""Whatever is wrong with the input: one clear line that names it, the right exit code, no traceback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.streamgauge_command import streamgauge
+
+GOOD = """
+targets: [{name: sim, driver: simulated}]
+load: {messages: 100, rate: 1k/s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("load: {", "load: {colour: red, "), "w.yaml: load.colour: unknown field"),
+        (("1k/s", "5 parsec"), "w.yaml: load.rate: '5 parsec' is not a rate; allowed:"),
+        (("1k/s", "-5"), "w.yaml: load.rate: -5 is not a rate: it must not be negative"),
+        (
+            ("1k/s", "1k/s, message: {size: 8, header_in: value}"),
+            "size 8 is below the 32 bytes of the header",
+        ),
+        (("1k/s", "1k/s, message: {size: {lines_of: no.txt}}"), "no.txt: no such file"),
+        (("1k/s", "1k/s, consumers: 3"), "load.consumers: 3 consumers for 1 partitions"),
+        (("simulated}", "simulated, settings: {speed: 1}}"), "target sim: settings: speed: unknown field"),
+        (("simulated}", "telepathy}"), "there is no driver 'telepathy'; allowed:"),
+        (("simulated}", "simulated, client: {a: '${NO_SUCH_NAME}'}}"), "the environment has no NO_SUCH_NAME"),
+        (("simulated}", "simulated, client: {sasl.password: x}}"), "holds a secret in the clear"),
+        (("simulated}", "simulated, system: {brokers: 2}}"), "allowed: 1, 3 or 5"),
+        (("load: {", "load: ["), "w.yaml: is not valid YAML"),
+        (("targets:", "sweep: {no.such: [1]}\ntargets:"), "sweep.no.such: there is no such field in `load`"),
+        (("targets:", "sweep: {rate: []}\ntargets:"), "sweep.rate: has no values"),
+    ],
+)
+def test_a_wrong_workload(tmp_path: Path, change: tuple[str, str], words: str) -> None:
+    file = tmp_path / "w.yaml"
+    file.write_text(GOOD.replace(*change))
+    done = streamgauge("run", file, "--out", tmp_path / "runs")
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "runs").exists(), "nothing is left behind by what never ran"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "missing.yaml"), "missing.yaml: cannot be read: No such file or directory"),
+        (("results", "runs/nothing"), "runs/nothing: no such run folder"),
+        (("analyze", "."), "not a run folder: it has no plan.json"),
+        (("e2e", "--message-size", "1 parsec"), "e2e: load.message.size: '1 parsec' is not a size in bytes"),
+        (("e2e", "--test-produce-rate", "-1"), "e2e: load.rate: '-1' is not a rate"),
+        (
+            ("e2e", "--replicas", "3"),
+            "load.topics.replicas: 3 replicas need as many brokers; target kafka has 1",
+        ),
+        (("e2e", "--bootstrap", "a:1", "--brokers", "3"), "--brokers is for the embedded Kafka"),
+        (("e2e", "--master", "local[1]"), "2 agents need 2 Spark slots at once, it has 1"),
+        (("e2e", "--target", "no.yaml"), "no.yaml: cannot be read"),
+    ],
+)
+def test_a_wrong_command_line(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    state = {"STREAMGAUGE_STATE": str(tmp_path / "state")}
+    done = streamgauge(*arguments, cwd=tmp_path, env=state)
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.spark
+def test_a_broker_that_cannot_be_reached(tmp_path: Path) -> None:
+    done = streamgauge("e2e", "--bootstrap", "127.0.0.1:1", "--out", tmp_path)
+    assert done.returncode == 3
+    assert "Kafka at 127.0.0.1:1 did not answer within 15 s" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_print_workload_is_a_workload(tmp_path: Path) -> None:
+    """What `e2e` builds can be saved, and read back the same."""
+    printed = streamgauge(
+        "e2e", "--print-workload", "--test-produce-messages", "5k", "--partitions", "3"
+    ).stdout
+    file = tmp_path / "w.yaml"
+    file.write_text(printed)
+    again = streamgauge("run", file, "--print-workload")
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == printed
+    assert "messages: 5000" in printed
+    assert "partitions: 3" in printed
+
+
+def test_help_names_every_command() -> None:
+    printed = streamgauge("--help").stdout
+    for name in ("run", "e2e", "cluster", "analyze", "report", "results", "runs"):
+        assert f" {name} " in printed

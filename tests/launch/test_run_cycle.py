@@ -1,0 +1,171 @@
+"""Runs that go wrong, and runs with every kind of load, on a real broker through the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.streamgauge_command import agents_and_brokers, command, one_run, streamgauge
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark]
+
+
+def wait_for(condition: Any, deadline_s: float = 90) -> Any:
+    end = time.monotonic() + deadline_s
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(0.1)
+    raise AssertionError("it did not happen in time")
+
+
+def start_long_run(out: Path, *arguments: str) -> subprocess.Popen[str]:
+    """A run that would take minutes, by itself in a process group."""
+    return subprocess.Popen(
+        command(
+            "e2e",
+            *("--test-produce-messages", "200000", "--test-produce-rate", "1000", "--out", out),
+            *("--test-producer-processes", "1", "--test-consumer-processes", "1", *arguments),
+        ),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def agent(out: Path, name: str) -> int | None:
+    """Process id of an agent that has begun to count."""
+    for run in out.iterdir():
+        if (run / "live" / f"{name}.json").exists():
+            for process in agents_and_brokers(run):
+                line = process.info["cmdline"] or []
+                if "streamgauge.agents.process" in line and _is(process, name, run):
+                    return process.pid
+    return None
+
+
+def _is(process: Any, name: str, run: Path) -> bool:
+    log = run / "logs" / f"001-{name}.log"
+    return any(os.path.realpath(f"/proc/{process.pid}/fd/2") == str(log.resolve()) for _ in [0])
+
+
+@pytest.mark.parametrize("victim", ["consumer-0", "producer-0"])
+def test_a_dead_agent_ends_the_run_within_ten_seconds_with_what_was_recorded(
+    kafka: str, tmp_path: Path, victim: str
+) -> None:
+    process = start_long_run(tmp_path, "--bootstrap", kafka)
+    try:
+        pid = wait_for(lambda: agent(tmp_path, victim))
+        time.sleep(7)  # long enough that something has been written
+        os.kill(pid, signal.SIGKILL)
+        killed = time.monotonic()
+        _, stderr = process.communicate(timeout=60)
+        took = time.monotonic() - killed
+    finally:
+        process.kill()
+    run = one_run(tmp_path)
+    assert process.returncode == 1
+    assert f"agent {victim} died: killed by SIGKILL" in stderr
+    status = json.loads((run / "status.json").read_text())
+    assert status["status"] == status["cases"]["001"]["status"] == "partial"
+    assert took < 10
+    survivor = "producer-0" if victim == "consumer-0" else "consumer-0"
+    manifest = json.loads((run / "events" / "manifests" / f"001-{survivor}.json").read_text())
+    assert manifest["outcome"] == "stopped"
+    assert sum(manifest["counts"].values()) > 1000
+    wait_for(lambda: not agents_and_brokers(run), 15)
+    # What was recorded can be analysed and shown.
+    assert streamgauge("analyze", run).returncode == 0
+    document = json.loads(streamgauge("results", run, "--json").stdout)
+    assert document["status"] == "partial"
+    assert document["cases"][0]["accounting"]["sent"] > 1000
+
+
+def test_ctrl_c_leaves_nothing_running(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    out = tmp_path / "runs"
+    out.mkdir()
+    os.environ["STREAMGAUGE_STATE"] = str(state)
+    process = start_long_run(out)
+    try:
+        wait_for(lambda: agent(out, "consumer-0"))
+        run = one_run(out)
+        assert agents_and_brokers(run)
+        os.killpg(process.pid, signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        del os.environ["STREAMGAUGE_STATE"]
+    assert process.returncode == 130
+    assert "interrupted" in stderr
+    assert "Traceback" not in stderr
+    wait_for(lambda: not agents_and_brokers(run), 20)
+    assert json.loads((run / "status.json").read_text())["status"] == "partial"
+
+
+WORKLOAD = """
+name: mixed
+targets:
+  - name: kafka
+    driver: kafka_confluent
+    settings: {{bootstrap: "{bootstrap}"}}
+    client: {{client.id: "${{SECRET_NAME}}"}}
+    producer_client: {{linger.ms: 1}}
+load:
+  producers: 2
+  consumers: 2
+  messages: 1000
+  rate: unlimited
+  topics: {{name: mixed-{unique}, partitions: 4}}
+  message: {{size: 100}}
+sweep:
+  {swept}: {values}
+"""
+
+
+@pytest.mark.parametrize(
+    ("swept", "values", "cases"),
+    [
+        ("acks", '["0", "1", all]', 3),
+        ("compression", "[gzip, snappy, lz4, zstd]", 4),
+        ("subscription", "[assigned, group]", 2),
+        (
+            "message",
+            "[{size: 8}, {size: 9, keys: {kind: random, of: 7}, headers: {a: b}},"
+            " {size: {distribution: lognormal, min: 40, max: 3000, mean: 300, sd: 300}},"
+            " {size: {lines_of: LINES}}]",
+            4,
+        ),
+    ],
+)
+def test_every_kind_of_load_loses_nothing(
+    kafka: str, tmp_path: Path, swept: str, values: str, cases: int
+) -> None:
+    lines = tmp_path / "lines.txt"
+    lines.write_text("one\ntwo, longer\n\nfour\n")
+    text = WORKLOAD.format(
+        bootstrap=kafka, unique=tmp_path.name, swept=swept, values=values.replace("LINES", str(lines))
+    )
+    file = tmp_path / "w.yaml"
+    file.write_text(text)
+    done = streamgauge("run", file, "--out", tmp_path / "runs", env={"SECRET_NAME": "hush-hush-4711"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    run = one_run(tmp_path / "runs")
+    document = json.loads((run / "results" / "results.json").read_text())
+    assert len(document["cases"]) == cases
+    for case in document["cases"]:
+        counted = case["accounting"]
+        assert (counted["sent"], counted["received"]) == (1000, 1000), case["parameters"]
+        assert counted["lost_write"] + counted["unseen"] + counted["corrupt"] + counted["unexpected"] == 0
+    # A secret is nowhere in the run folder, nor in what was printed.
+    assert "hush-hush-4711" not in done.stdout + done.stderr
+    for path in run.rglob("*"):
+        assert not path.is_file() or b"hush-hush-4711" not in path.read_bytes(), path

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from streamgauge.core.errors import BadInput
+from streamgauge.plan.agent_tasks import AgentTask, deal_out
+from streamgauge.spec.workload import Load, Topics
+
+from ..core.properties import untimed
+
+
+def dealt(load: Load) -> tuple[list[AgentTask], list[AgentTask]]:
+    tasks = list(deal_out(load))
+    producers = [task for task in tasks if task.kind == "producer"]
+    consumers = [task for task in tasks if task.kind == "consumer"]
+    assert tasks == producers + consumers, "producers come first"
+    return producers, consumers
+
+
+@given(st.integers(1, 20), st.integers(1, 10_000), st.integers(0, 1000))
+@untimed
+def test_shares_add_up_and_differ_by_one_at_the_most(producers: int, messages: int, warm_up: int) -> None:
+    assume(messages >= producers and (warm_up == 0 or warm_up >= producers))
+    tasks, _ = dealt(Load(producers=producers, messages=messages, warm_up_messages=warm_up))
+    counted = [task.messages for task in tasks if task.messages is not None]
+    warm_ups = [task.warm_up_messages for task in tasks]
+    assert [task.number for task in tasks] == list(range(producers))
+    for shares, total in ((counted, messages), (warm_ups, warm_up)):
+        assert len(shares) == producers
+        assert sum(shares) == total
+        assert max(shares) - min(shares) <= 1
+
+
+@given(st.integers(1, 4), st.integers(1, 12), st.integers(0, 48))
+@untimed
+def test_every_partition_has_exactly_one_consumer(topics: int, partitions: int, consumers: int) -> None:
+    assume(consumers <= topics * partitions)
+    _, tasks = dealt(
+        Load(messages=1, consumers=consumers, topics=Topics(count=topics, partitions=partitions))
+    )
+    places = [place for task in tasks for place in task.partitions]
+    everywhere = [(t, p) for t in range(topics) for p in range(partitions)]
+    assert sorted(places) == (everywhere if consumers else [])
+    assert len(tasks) == consumers
+    assert all(task.partitions for task in tasks)
+
+
+def test_more_consumers_than_partitions_are_refused() -> None:
+    load = Load(messages=1, consumers=7, topics=Topics(count=2, partitions=3))
+    with pytest.raises(BadInput, match=r"^load\.consumers: 7 consumers for 6 partitions.*at most 6"):
+        list(deal_out(load))
+
+
+def test_without_a_count_producers_go_on_until_the_time_is_up() -> None:
+    producers, _ = dealt(Load(producers=2, duration=5.0))
+    assert [task.messages for task in producers] == [None, None]
+
+
+def test_an_agent_is_named_by_kind_and_number() -> None:
+    assert AgentTask(kind="consumer", number=3).agent == "consumer-3"

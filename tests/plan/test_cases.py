@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from streamgauge.core.errors import BadInput
+from streamgauge.plan.cases import Case, expand
+from streamgauge.spec.workload import Step, Workload
+
+Make = Callable[..., Workload]
+
+
+def expanded(workload: Workload, run_id: str = "run-1") -> list[Case]:
+    return expand(workload, run_id)
+
+
+def test_without_a_sweep_each_target_is_one_case(workload: Make) -> None:
+    cases = expanded(workload(targets=("a", "b")))
+    assert [(case.id, case.target.name, case.parameters) for case in cases] == [
+        ("001", "a", {}),
+        ("002", "b", {}),
+    ]
+    assert all(case.load == workload().load for case in cases)
+
+
+def test_swept_fields_are_crossed_in_the_order_written(workload: Make) -> None:
+    cases = expanded(workload({"message.size": [100, "1KiB"], "producers": [1, 2]}, targets=("a", "b")))
+    points = [(case.target.name, case.load.message.size, case.load.producers) for case in cases]
+    assert points == [(t, s, p) for t in ("a", "b") for s in (100, 1024) for p in (1, 2)]
+    assert [case.id for case in cases] == [f"{n:03d}" for n in range(1, 9)]
+
+
+def test_a_case_keeps_the_values_as_they_were_written(workload: Make) -> None:
+    first, second = expanded(workload({"message.size": [100, "1KiB"]}))
+    assert first.parameters == {"message.size": 100}
+    assert second.parameters == {"message.size": "1KiB"}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "field"),
+    [
+        ("rate", "10k/s", lambda load: load.rate == 10_000),
+        ("acks", 1, lambda load: load.acks == "1"),
+        ("topics.partitions", 8, lambda load: load.topics.partitions == 8),
+        ("message.keys", {"kind": "random", "of": 9}, lambda load: load.message.keys.of == 9),
+        ("message.header_in", "headers", lambda load: load.message.carrier == "headers"),
+        ("messages", "2k", lambda load: load.messages == 2000),
+    ],
+)
+def test_any_field_of_the_load_can_be_swept(
+    workload: Make, path: str, value: Any, field: Callable[[Any], bool]
+) -> None:
+    (case,) = expanded(workload({path: [value]}))
+    assert field(case.load)
+    assert case.load != workload().load
+
+
+def test_steps_can_be_swept_together_with_leaving_out_messages(workload: Make) -> None:
+    steps = [{"rate": 100, "for": "1s"}, {"rate": 10, "for": "1s"}]
+    (case,) = expanded(workload({"rate": [steps], "messages": [None]}))
+    assert case.load.rate == (Step(rate=100, **{"for": 1}), Step(rate=10, **{"for": 1}))
+    assert case.load.total_messages == 110
+
+
+@pytest.mark.parametrize(
+    "path", ["mesages", "message.sise", "message.size.min", "targets", "", "load.producers"]
+)
+def test_a_path_that_leads_nowhere_is_named(workload: Make, path: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        expanded(workload({path: [1]}))
+    assert str(caught.value) == f"sweep.{path}: there is no such field in `load`"
+
+
+def test_a_swept_value_is_checked_like_a_written_one(workload: Make) -> None:
+    with pytest.raises(BadInput, match=r"^sweep: load: message\.size: 'huge' is not a size[^\n]*$"):
+        expanded(workload({"message.size": [100, "huge"]}))
+
+
+def test_a_sweep_without_values_is_refused(workload: Make) -> None:
+    with pytest.raises(BadInput, match=r"^sweep\.producers: has no values$"):
+        expanded(workload({"message.size": [100], "producers": []}))
+
+
+def test_too_many_consumers_are_found_in_the_case_that_has_them(workload: Make) -> None:
+    with pytest.raises(BadInput, match="3 consumers for 2 partitions"):
+        expanded(workload({"topics.partitions": [3, 2]}, consumers=3))
+
+
+def test_one_topic_has_the_plain_name_and_several_are_numbered(workload: Make) -> None:
+    one, three = expanded(workload({"topics.count": [1, 3]}, topics={"name": "t"}))
+    assert one.topics == ("t",)
+    assert three.topics == ("t-0", "t-1", "t-2")
+
+
+def test_agents_are_those_of_the_cases_own_load(workload: Make) -> None:
+    one, two = expanded(workload({"producers": [1, 2]}))
+    assert [task.agent for task in one.agents] == ["producer-0", "consumer-0"]
+    assert [task.agent for task in two.agents] == ["producer-0", "producer-1", "consumer-0"]
+
+
+def test_no_two_cases_share_a_tag_nor_does_the_same_case_of_another_run(workload: Make) -> None:
+    sweep = {"message.size": list(range(100, 300))}
+    tags = [case.tag for run in ("run-1", "run-2", "run-3") for case in expanded(workload(sweep), run)]
+    assert len(set(tags)) == len(tags) == 600
+    assert all(0 <= tag < 2**32 for tag in tags)
+
+
+def test_a_plan_made_again_has_the_same_tags(workload: Make) -> None:
+    assert expanded(workload({"producers": [1, 2]})) == expanded(workload({"producers": [1, 2]}))

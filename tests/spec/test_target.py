@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from streamgauge.core.errors import BadInput
+from streamgauge.spec.loading import load_target
+from streamgauge.spec.target import KafkaClusterSystem, Target
+
+from .conftest import Write
+from .samples import TARGET
+
+SECRET = "hunter2"
+every_part = pytest.mark.parametrize("part", ["client", "producer_client", "consumer_client"])
+
+
+@every_part
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sasl.password",
+        "SASL.PASSWORD",
+        "ssl.key.password",
+        "sasl.oauthbearer.client.secret",
+        "ssl.key.pem",
+        "ssl.key.passphrase",
+        "auth.token",
+        "basic.auth.credentials.source",
+    ],
+)
+@pytest.mark.parametrize("value", [SECRET, "${NAME}" + SECRET, "${NAME}\n", "$NAME"])
+def test_a_secret_in_the_clear_is_refused_and_not_repeated(
+    write: Write, part: str, key: str, value: str
+) -> None:
+    path = write({**TARGET, part: {key: value}})
+    with pytest.raises(BadInput) as caught:
+        load_target(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert f"{part}.{key} holds a secret in the clear" in message
+    assert SECRET not in message
+    assert "\n" not in message
+
+
+@every_part
+def test_a_secret_by_reference_is_taken_as_it_is(write: Write, part: str) -> None:
+    target = load_target(write({**TARGET, part: {"sasl.password": "${KAFKA_PASSWORD}"}}))
+    assert getattr(target, part) == {"sasl.password": "${KAFKA_PASSWORD}"}
+
+
+def test_settings_keep_their_kind(write: Write) -> None:
+    client = {"a": 5, "b": 0.5, "c": True, "d": "5", "e": "true"}
+    loaded = load_target(write({**TARGET, "client": client})).client
+    assert loaded == client
+    assert [type(value) for value in loaded.values()] == [int, float, bool, str, str]
+
+
+def test_a_system_may_be_all_defaults() -> None:
+    target = Target.model_validate({**TARGET, "system": {}})
+    assert target.system == KafkaClusterSystem(brokers=1)
