@@ -1,4 +1,4 @@
-"""One Spark session for this folder, ended before others start theirs, and one analysed run that holds every hand-made case."""
+"""One Spark session, ended before other folders start theirs, and one run with every hand-made case."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class ProducerAgent:
                 taken = self.client.send(batch, topic)
                 if taken:
                     # Without a schedule a message is due when it is sent.
-                    due = intended if self._schedule is not None else np.full(taken, sent_ns)
+                    due = intended[done:] if self._schedule is not None else np.full(taken, sent_ns)
                     columns.add(taken, topic, sizes[done:], due, sent_ns)
             done += taken
             if done < len(intended):
