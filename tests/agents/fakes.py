@@ -198,7 +198,7 @@ class FakeRendezvous:
     said: list[str] = field(default_factory=list)
     start: Start = START
 
-    def ready(self, reading: ClockReading) -> Start:
+    def ready(self, reading: ClockReading, meanwhile: Callable[[], object]) -> Start:
         self.said.append("ready")
         return self.start
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -83,10 +84,28 @@ def until(condition: Any) -> bool:
     return any(condition() or pause.wait(0.005) for _ in range(int(PATIENCE_S / 0.005)))
 
 
+def idle() -> None:
+    time.sleep(0.001)
+
+
+def test_what_is_to_be_done_meanwhile_is_done_until_the_start(pipes: Pipes) -> None:
+    times = 0
+
+    def meanwhile() -> None:
+        nonlocal times
+        times += 1
+        if times == 3:
+            pipes.say({"start": {"at_ns": 5}})
+        idle()
+
+    assert pipes.rendezvous.ready(READING, meanwhile).at_ns == 5
+    assert times >= 3
+
+
 def test_ready_tells_the_clocks_and_waits_for_the_start(pipes: Pipes) -> None:
     start = {"at_ns": 5, "reference_offset_ns": 6, "reference_error_ns": 7, "sample_machine": True}
     pipes.say({"start": start})
-    assert pipes.rendezvous.ready(READING) == Start(5, 6, 7, True)
+    assert pipes.rendezvous.ready(READING, meanwhile=idle) == Start(5, 6, 7, True)
     assert pipes.hear() == {
         "ready": {"host": "boot-1", "monotonic_ns": 100, "wall_ns": 1_000_100, "error_ns": 3}
     }
@@ -121,7 +140,7 @@ def test_an_agent_that_is_stuck_after_that_ends_itself(pipes: Pipes) -> None:
 def test_a_run_given_up_before_the_start_does_not_keep_an_agent_waiting(pipes: Pipes) -> None:
     pipes.end_input()
     with pytest.raises(CaseFailed, match="given up before the start"):
-        pipes.rendezvous.ready(READING)
+        pipes.rendezvous.ready(READING, meanwhile=idle)
 
 
 def test_others_that_are_never_ready_are_not_waited_for_for_ever(
@@ -129,7 +148,7 @@ def test_others_that_are_never_ready_are_not_waited_for_for_ever(
 ) -> None:
     monkeypatch.setattr(process, "START_DEADLINE_S", 0.01)
     with pytest.raises(CaseFailed, match=r"not ready within 0\.01 s"):
-        pipes.rendezvous.ready(READING)
+        pipes.rendezvous.ready(READING, meanwhile=idle)
 
 
 def test_a_launcher_that_is_gone_stops_the_agent(pipes: Pipes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ class OneAfterAnother:
     def __init__(self) -> None:
         self._start: Start | None = None
 
-    def ready(self, reading: ClockReading) -> Start:
+    def ready(self, reading: ClockReading, meanwhile: Callable[[], object]) -> Start:
         # An hour ahead costs nothing in simulated time, and no agent is late for it.
         self._start = self._start or Start(reading.monotonic_ns + 3600 * NS_PER_S)
         return self._start

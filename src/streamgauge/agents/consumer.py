@@ -13,6 +13,7 @@ from streamgauge.recording.columns import ReceiveColumns
 from streamgauge.tables.events import INTACT
 
 _POLL_S = 0.1
+_IDLE_S = 0.05
 _SETTLE_S = 1.0
 """Without acks from all replicas, messages may still be on their way to where consumers see them."""
 
@@ -38,6 +39,10 @@ class ConsumerAgent:
             )
         )
         self.timed_out = False
+
+    def idle(self) -> None:
+        """A member of a group must keep polling, or the others cannot join it."""
+        self._take(_IDLE_S)
 
     def run(self, rendezvous: Rendezvous) -> None:
         """Until all producers have finished and everything there is has been read."""

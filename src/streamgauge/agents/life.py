@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import Any
 
 from streamgauge.agents.assignment import Assignment
@@ -23,6 +24,7 @@ from streamgauge.spec.secrets import fill_in
 from streamgauge.tables.events import SAMPLES
 
 CONNECT_DEADLINE_S = 30.0
+_CLOSE_DEADLINE_S = 5.0
 
 
 def live_through(assignment: Assignment, rendezvous: Rendezvous) -> Manifest:
@@ -75,7 +77,7 @@ class _Agent:
             role.client.wait_ready(CONNECT_DEADLINE_S)
         reading = read_clocks()
         self._diary.mark("connected", reading.monotonic_ns)
-        start = rendezvous.ready(reading)
+        start = rendezvous.ready(reading, meanwhile=role.idle)
         self._diary.set_clock(reading, start)
         if start.sample_machine:
             self._sampler.watch_machine()
@@ -104,6 +106,12 @@ class _Agent:
             self.manifest.error = type(error).__name__
         self.manifest.counts = dict(self._files.rows)
         write_manifest(self._assignment, self.manifest)
+        # A library may wait for a broker that is gone; nothing hangs on its end any more.
+        closing = threading.Thread(target=self._close_client, name="close", daemon=True)
+        closing.start()
+        closing.join(_CLOSE_DEADLINE_S)
+
+    def _close_client(self) -> None:
         if self._client is not None:
             self._client.close()
         if self._driver is not None:

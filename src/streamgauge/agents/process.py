@@ -14,6 +14,8 @@ import os
 import signal
 import sys
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import IO
 
@@ -22,6 +24,7 @@ from streamgauge.agents.life import live_through
 from streamgauge.agents.rendezvous import Start
 from streamgauge.core.clock import ClockReading
 from streamgauge.core.errors import CaseFailed
+from streamgauge.spec.secrets import strike_out
 
 START_DEADLINE_S = 180.0
 _GIVE_UP_S = 30.0
@@ -37,10 +40,13 @@ class PipeRendezvous:
         self._producers_finished = self._stopping = False
         threading.Thread(target=self._listen, name="rendezvous", daemon=True).start()
 
-    def ready(self, reading: ClockReading) -> Start:
+    def ready(self, reading: ClockReading, meanwhile: Callable[[], object]) -> Start:
         self.say({"ready": asdict(reading)})
-        if not self._news.wait(START_DEADLINE_S):
-            raise CaseFailed(f"the other agents were not ready within {START_DEADLINE_S:g} s")
+        deadline = time.monotonic() + START_DEADLINE_S
+        while not self._news.is_set():
+            if time.monotonic() > deadline:
+                raise CaseFailed(f"the other agents were not ready within {START_DEADLINE_S:g} s")
+            meanwhile()
         if self._start is None:
             raise CaseFailed("the run was given up before the start")
         return self._start
@@ -84,7 +90,7 @@ def main() -> int:
     outgoing = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     assignment = Assignment.model_validate_json(sys.stdin.readline())
-    logging.basicConfig(level=logging.DEBUG if assignment.debug else logging.WARNING)
+    _log_without_secrets(assignment)
     rendezvous = PipeRendezvous(sys.stdin, outgoing)
     # The hot loops make no cycles; looking for some would only cause pauses.
     gc.collect()
@@ -95,5 +101,20 @@ def main() -> int:
     return 1 if manifest.broken else 0
 
 
+def _log_without_secrets(assignment: Assignment) -> None:
+    """Client libraries log what they were given, and the log lies in the run folder."""
+
+    class Formatter(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            return strike_out(super().format(record), assignment.environment)
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.DEBUG if assignment.debug else logging.WARNING, handlers=[handler])
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    # Without the interpreter's farewell, in which a library's threads may get stuck.
+    sys.stderr.flush()
+    os._exit(code)

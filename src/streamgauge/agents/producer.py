@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +25,7 @@ from streamgauge.recording.columns import SendColumns
 
 _FLUSH_DEADLINE_S = 60.0
 _FULL_WAIT_NS = 1_000_000
+_IDLE_S = 0.05
 _BATCH = 1000
 
 
@@ -45,6 +48,10 @@ class ProducerAgent:
             ProducerOptions(task.number, assignment.topics, load.message.carrier, load.acks, load.compression)
         )
         self.timed_out = False
+
+    def idle(self) -> None:
+        """Nothing to do until the start."""
+        time.sleep(_IDLE_S)
 
     def run(self, start_ns: int, rendezvous: Rendezvous) -> None:
         """From the agreed start until everything is sent and told of."""

@@ -8,6 +8,7 @@ consumer: producers_finished()  ◀─────   consumers read what is left
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,8 +27,8 @@ class Start:
 
 
 class Rendezvous(Protocol):
-    def ready(self, reading: ClockReading) -> Start:
-        """Say that all is connected, and wait for the others."""
+    def ready(self, reading: ClockReading, meanwhile: Callable[[], object]) -> Start:
+        """Say that all is connected, and wait for the others; `meanwhile` is called over and over."""
 
     def finished(self) -> None:
         """Say that this producer has sent all, and has been told what became of it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import traceback
@@ -16,8 +17,6 @@ from streamgauge.cli.results import results_command
 from streamgauge.cli.run import run_command
 from streamgauge.cli.runs import runs_command
 from streamgauge.core.errors import StreamgaugeError
-
-INTERRUPTED_EXIT_CODE = 130
 
 app = typer.Typer(
     name="streamgauge",
@@ -37,6 +36,7 @@ app.add_typer(cluster_app, name="cluster")
 def main() -> None:
     """Errors are one line each, unless asked for more; the exit code says whose fault it is."""
     debug = "-d" in sys.argv or "--debug" in sys.argv
+    logging.basicConfig(level=logging.DEBUG if debug else logging.CRITICAL + 1)
     try:
         app()
     except StreamgaugeError as error:
@@ -45,9 +45,6 @@ def main() -> None:
         for line in str(error).splitlines():
             typer.echo(f"streamgauge: {line}", err=True)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        typer.echo("streamgauge: interrupted; what was recorded is kept", err=True)
-        sys.exit(INTERRUPTED_EXIT_CODE)
     except BrokenPipeError:
         # Whoever read our output has gone (`| head`); nothing more can be said.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,11 +7,14 @@ from typing import Any
 from rich.console import Console
 
 from streamgauge.analysis.pipeline import analyze
+from streamgauge.core.errors import StreamgaugeError
 from streamgauge.launch.run_cycle import RunCycle
 from streamgauge.report.console import print_results
 from streamgauge.report.document import results_document
 from streamgauge.report.write import write_report
 from streamgauge.spec.workload import Workload
+
+INTERRUPTED_EXIT_CODE = 130
 
 
 def run_workload(workload: Workload, *, out: str, master: str | None, quiet: bool, debug: bool) -> int:
@@ -24,7 +27,17 @@ def run_workload(workload: Workload, *, out: str, master: str | None, quiet: boo
         with notes.status("analysing"):
             analyze(session, cycle.run)
 
-    cycle.measure(afterwards=analyse_in)
+    try:
+        cycle.measure(afterwards=analyse_in)
+    except (StreamgaugeError, KeyboardInterrupt) as error:
+        interrupted = isinstance(error, KeyboardInterrupt)
+        if cycle.status.cases:
+            begin = "interrupted; what" if interrupted else "what"
+            kept = f"{begin} was recorded is kept, see it with: streamgauge analyze {cycle.run.location}"
+            notes.print(kept, highlight=False, soft_wrap=True)
+        if interrupted:
+            return INTERRUPTED_EXIT_CODE
+        raise
     page = write_report(cycle.run)
     document = results_document(cycle.run)
     if not quiet:

@@ -85,7 +85,8 @@ class KafkaConfluent(Driver):
 
 class _Producer(Producer):
     def __init__(self, client: dict[str, Any], options: ProducerOptions) -> None:
-        self._client, self._topics, self._carrier = client, options.topics, options.carrier
+        self._client, self._options = client, options
+        self._topics, self._carrier = options.topics, options.carrier
         try:
             self._producer = confluent_kafka.Producer(client, logger=LOGGER)
             metadata = [self._producer.list_topics(name, timeout=15).topics[name] for name in self._topics]
@@ -191,9 +192,11 @@ class _Producer(Producer):
         self._told += len(delivered) + len(failed)
         numbers = sequences(self._carried(delivered)) if delivered else np.zeros(0, np.int64)
         count = len(delivered)
-        offsets = np.fromiter(map(Message.offset, delivered), np.int64, count)
         partitions: Any = 0 if self._one_partition else _column(Message.partition, delivered, np.int32)
-        acks = Acks(numbers, partitions, np.where(offsets < 0, UNKNOWN, offsets))
+        # Without acks from a broker nobody knows an offset.
+        no_offsets = self._options.acks == "0"
+        offsets = np.full(count, UNKNOWN) if no_offsets else _column(Message.offset, delivered, np.int64)
+        acks = Acks(numbers, partitions, offsets)
         return _with_failures(acks, failed) if failed else acks
 
     def _carried(self, messages: list[Message]) -> list[bytes]:

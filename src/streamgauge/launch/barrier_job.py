@@ -7,11 +7,12 @@ seconds apart: all agree on a moment some time ahead, sleep, and begin.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict
 from typing import Any
 
-from pyspark import BarrierTaskContext
+from pyspark import BarrierTaskContext, SparkContext
 from pyspark.sql import SparkSession
 
 from streamgauge.agents.assignment import Assignment
@@ -25,6 +26,8 @@ LEAD_S = 2.5
 """From the last agent's being ready to the start: longer than allGather takes to let all go."""
 _READY_DEADLINE_S = 120.0
 _DONE_MARGIN_S = 120.0
+_LOOK_S = 0.2
+_CANCEL_DEADLINE_S = 15.0
 
 
 def run_case(session: SparkSession, assignments: list[Assignment], driver_host: str) -> list[Manifest]:
@@ -35,8 +38,24 @@ def run_case(session: SparkSession, assignments: list[Assignment], driver_host: 
     def task(lines: Iterable[str]) -> Iterable[str]:
         return _run_agents(lines, driver_host)
 
-    manifests = context.parallelize(tasks, len(tasks)).barrier().mapPartitions(task).collect()
-    return [Manifest(**json.loads(manifest)) for manifest in manifests]
+    stage = context.parallelize(tasks, len(tasks)).barrier().mapPartitions(task)
+    return [Manifest(**json.loads(manifest)) for manifest in _interruptibly(stage.collect, context)]
+
+
+def _interruptibly(collect: Callable[[], list[str]], context: SparkContext) -> list[str]:
+    """Run the job in a thread: a Ctrl-C in the middle of Spark's own protocol would break it."""
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        job = pool.submit(collect)
+        try:
+            while True:
+                try:
+                    return job.result(timeout=_LOOK_S)
+                except TimeoutError:
+                    continue
+        except KeyboardInterrupt:
+            context.cancelAllJobs()
+            wait([job], _CANCEL_DEADLINE_S)
+            raise
 
 
 def _run_agents(lines: Iterable[str], driver_host: str) -> Iterator[str]:
@@ -49,7 +68,9 @@ def _run_agents(lines: Iterable[str], driver_host: str) -> Iterator[str]:
 def _run_agent(assignment: Assignment, barrier: BarrierTaskContext, driver_host: str) -> str:
     def on_death(died: AgentDied) -> None:
         # The task's own thread may be waiting in allGather for agents that go on for long.
-        write_manifest(assignment, Manifest(assignment.task.agent, assignment.case, "died", str(died)))
+        run, agent = assignment.run_dir, assignment.task.agent
+        if not run.has(run.manifest(assignment.case, agent)):
+            write_manifest(assignment, Manifest(agent, assignment.case, "died", str(died)))
         leave_now()
 
     child = ChildProcess(assignment, on_death)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,8 +53,12 @@ def spark_session(
     for key, value in _SETTINGS.items():
         builder = builder.config(key, value)
     try:
+        on_interrupt = signal.getsignal(signal.SIGINT)
         with _stderr_to(log):
             session = builder.getOrCreate()
+        if threading.current_thread() is threading.main_thread():
+            # Spark puts its own in place, which does not know of cases that have to be ended well.
+            signal.signal(signal.SIGINT, on_interrupt)
     except Exception as error:  # py4j and Spark raise all sorts of things here
         raise BadInput(f"--master {master}: Spark cannot start: {_first_line(error)}") from error
     try:
