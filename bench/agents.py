@@ -29,16 +29,19 @@ def run_agents(
     load: dict[str, Any],
     *,
     keep_topic: bool = False,
-    from_start: bool = False,
+    only_read: bool = False,
 ) -> RunDir:
-    """One case; its events are in the folder that comes back. `from_start`: consumers read old messages."""
+    """One case; its events are in the folder that comes back.
+
+    `only_read`: no producer; consumers read what is there.
+    """
     workload = parse(Workload, {"name": "bench", "targets": [target], "load": load}, "bench")
     run = RunDir.create(str(folder), "bench")
     # The same tag for all, so that what one case wrote another may read.
     [case] = make_plan(workload, "bench").cases
     driver = open_driver(case.target, {})
     made = driver.prepare_topics(case.load.topics, case.topics)
-    offsets = {} if from_start else driver.end_offsets(case.topics, case.load.topics.partitions)
+    offsets = {} if only_read else driver.end_offsets(case.topics, case.load.topics.partitions)
     children = {
         task.agent: ChildProcess(
             Assignment(
@@ -55,6 +58,7 @@ def run_agents(
             on_death=lambda died: None,
         )
         for task in case.agents
+        if not (only_read and task.kind == "producer")
     }
     try:
         for child in children.values():

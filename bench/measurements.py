@@ -19,6 +19,8 @@ from streamgauge.spec.workload import Topics
 
 BATCH_BYTES = 131_072
 PAIRS = 5
+# By default librdkafka pauses for a second when it has read 100,000 messages ahead.
+READ_AHEAD = {"queued.min.messages": 200_000, "fetch.queue.backoff.ms": 2}
 
 
 @dataclass
@@ -94,10 +96,8 @@ class Bench:
         run_agents(self._folder, filler, {**load, "consumers": 0}, keep_topic=True)
 
         def ours(_: str) -> float:
-            # One message more is sent, so that the case has a producer; it is not counted.
-            run = run_agents(
-                self._folder, self._target, {**load, "messages": 1}, keep_topic=True, from_start=True
-            )
+            reader = {**self._target, "consumer_client": READ_AHEAD}
+            run = run_agents(self._folder, reader, load, keep_topic=True, only_read=True)
             state, received = (
                 column(run, "receives", "state"),
                 np.sort(column(run, "receives", "received_ns")),

@@ -32,6 +32,13 @@ class Assignment(SpecModel):
         return RunDir(self.run)
 
     @property
+    def expected_rows(self) -> int:
+        """About how many messages this agent will record; only time may bound them, then a million."""
+        load = self.load
+        total = (load.total_messages or 1_000_000) + load.warm_up_messages
+        return total // (load.producers if self.task.kind == "producer" else max(1, load.consumers))
+
+    @property
     def group(self) -> str | None:
         if self.load.subscription == "assigned":
             return None

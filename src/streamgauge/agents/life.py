@@ -52,10 +52,9 @@ class _Agent:
         self._diary = Diary(assignment, self._files)
         self._live = Live(assignment)
         self._sampler = Sampler({task.agent: (task.kind, os.getpid())}, False, self._live.publish)
+        about = (task.number, self._files, self._writer, assignment.expected_rows)
         self._columns: SendColumns | ReceiveColumns = (
-            SendColumns(task.number, self._files, self._writer)
-            if task.kind == "producer"
-            else ReceiveColumns(task.number, self._files, self._writer)
+            SendColumns(*about) if task.kind == "producer" else ReceiveColumns(*about)
         )
         self._driver: Driver | None = None
         self._client: Any = None

@@ -115,7 +115,8 @@ def _target(address: str | None, file: Path | None, brokers: int | None) -> dict
         "driver": "kafka_confluent",
         # Send at once and let the broker answer at once: what latency is measured with.
         "producer_client": {"linger.ms": 0},
-        "consumer_client": {"fetch.min.bytes": 1, "fetch.wait.max.ms": 100},
+        # … and read on at once when everything read ahead has been used up: librdkafka would wait a second.
+        "consumer_client": {"fetch.min.bytes": 1, "fetch.wait.max.ms": 100, "fetch.queue.backoff.ms": 2},
     }
     if address is not None:
         made["settings"] = {"bootstrap": address}

@@ -7,6 +7,7 @@ over with one call: per message, Python runs no loop of its own but the delivery
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from collections.abc import Mapping
 from functools import partial
 from itertools import chain
@@ -34,9 +35,10 @@ from streamgauge.payload.making import Outgoing
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Topics
+from streamgauge.tables.events import BROKER_TIME_APPEND
 
-_CONSUME_AT_ONCE = 500
-"""Larger is slower: librdkafka holds the messages of a whole call."""
+_CONSUME_AT_ONCE = 2000
+"""Measured: 500 reads 1.4M messages of 100 B a second, 2000 reads 1.9M, 4000 fewer again."""
 _QUEUE_MESSAGES = 100_000
 _QUEUE_KBYTES = 1_048_576
 
@@ -238,6 +240,7 @@ class _Consumer(Consumer):
     def __init__(self, client: dict[str, Any], options: ConsumerOptions) -> None:
         self._client, self._options = client, options
         self._topic_numbers = {name: number for number, name in enumerate(options.topics)}
+        self._early: list[Received] = []
         try:
             self._consumer = confluent_kafka.Consumer(client, logger=LOGGER)
         except KafkaException as error:
@@ -260,8 +263,8 @@ class _Consumer(Consumer):
         """Ready when a fetch of every partition has been answered: then its end is known."""
         deadline = time.monotonic() + deadline_s
         while time.monotonic() < deadline:
-            if (early := self.poll(0.02)) is not None:
-                raise CaseFailed(f"consumer {self._options.number} got {len(early)} records before the start")
+            if (early := self._fetch(0.02)) is not None:
+                self._early.append(early)
             places = self._consumer.assignment()
             if places and all(self._end_known(place) for place in places):
                 return
@@ -274,26 +277,53 @@ class _Consumer(Consumer):
         return bool(self._consumer.get_watermark_offsets(place, cached=True)[1] >= 0)
 
     def poll(self, timeout_s: float) -> Received | None:
+        return self._early.pop(0) if self._early else self._fetch(timeout_s)
+
+    def _fetch(self, timeout_s: float) -> Received | None:
         first = self._consumer.poll(timeout_s)
         if first is None:
             return None
         records = [first, *self._consumer.consume(_CONSUME_AT_ONCE - 1, 0)]
-        times = np.fromiter(chain.from_iterable(map(Message.timestamp, records)), np.int64, 2 * len(records))
-        kinds, stamps = times[0::2], times[1::2]
+        if self._one_partition and (unbroken := self._unbroken(records)) is not None:
+            return unbroken
+        kinds, stamps = _timestamps(records)
         if not kinds.all():
             # Events other than records have no timestamp; old records may have none either.
-            records, times = _without_events(records)
+            records = _without_events(records)
             if not records:
                 return None
-            kinds, stamps = times[0::2], times[1::2]
+            kinds, stamps = _timestamps(records)
         return Received(
             values=_values(records),
             carried=self._carried(records),
             topics=0 if len(self._topic_numbers) == 1 else self._topic_column(records),
-            partitions=self._options.partitions[0][1]
-            if self._one_partition
-            else _column(Message.partition, records, np.int32),
+            partitions=_column(Message.partition, records, np.int32),
             offsets=_column(Message.offset, records, np.int64),
+            timestamps_ms=stamps,
+            timestamp_kind=kinds.astype(np.int8),
+        )
+
+    def _unbroken(self, records: list[Message]) -> Received | None:
+        """A run of one partition without gaps: then two offsets tell all, and append times only rise.
+
+        Asking every record for both would be a third of the Python work; None when it is no such run.
+        """
+        first, last, count = records[0].offset(), records[-1].offset(), len(records)
+        if first is None or last is None or last - first != count - 1:
+            return None
+        if records[0].timestamp()[0] != BROKER_TIME_APPEND:
+            kinds, stamps = _timestamps(records)
+        else:
+            kinds, stamps = np.full(count, BROKER_TIME_APPEND, np.int8), _rising(records)
+        if not kinds.all():
+            return None
+        topic, partition = self._options.partitions[0]
+        return Received(
+            values=_values(records),
+            carried=self._carried(records),
+            topics=topic,
+            partitions=partition,
+            offsets=np.arange(first, last + 1),
             timestamps_ms=stamps,
             timestamp_kind=kinds.astype(np.int8),
         )
@@ -311,6 +341,8 @@ class _Consumer(Consumer):
         )
 
     def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
+        if self._early:
+            return False
         for place in self._consumer.position(self._consumer.assignment()):
             number = (self._topic_numbers[place.topic], place.partition)
             begun = place.offset if place.offset >= 0 else self._options.start.get(number, 0)
@@ -334,10 +366,29 @@ def _column(field: Any, records: list[Message], kind: Any) -> Any:
     return np.fromiter(map(field, records), kind, len(records))
 
 
-def _without_events(records: list[Message]) -> tuple[list[Message], Any]:
+def _timestamps(records: list[Message]) -> tuple[Any, Any]:
+    """Kinds and times, a row a record."""
+    pairs = np.fromiter(chain.from_iterable(map(Message.timestamp, records)), np.int64, 2 * len(records))
+    return pairs[0::2], pairs[1::2]
+
+
+def _rising(records: list[Message]) -> Any:
+    """Times that only rise: look for the few places where they do."""
+    stamps = np.empty(len(records), np.int64)
+    begin, end = 0, len(records)
+    last = records[-1].timestamp()[1]
+    while begin < end:
+        stamp = records[begin].timestamp()[1]
+        rise = end
+        if stamp != last:
+            rise = bisect_right(records, stamp, begin, end, key=lambda record: record.timestamp()[1])
+        stamps[begin:rise] = stamp
+        begin = max(rise, begin + 1)
+    return stamps
+
+
+def _without_events(records: list[Message]) -> list[Message]:
     for record in records:
         if record.error() is not None and not record.error().retriable():
             raise CaseFailed(f"the consumer cannot go on: {record.error().str()}")
-    kept = [record for record in records if record.error() is None]
-    times = np.fromiter(chain.from_iterable(map(Message.timestamp, kept)), np.int64, 2 * len(kept))
-    return kept, times
+    return [record for record in records if record.error() is None]

@@ -69,8 +69,9 @@ class ChildProcess:
             if answer in message:
                 return message[answer]
             if "done" in message:
-                # It gave up early; its manifest says why.
-                return message["done"] if answer == "done" else None
+                # It gave up early; its manifest, which says why, is kept for who asks for it.
+                self._answers.put(message)
+                return None
 
     def close(self) -> None:
         """End of input: the agent keeps what it has, and ends; if it does not, it is ended."""

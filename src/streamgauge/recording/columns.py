@@ -19,7 +19,8 @@ from streamgauge.tables.events import RECEIVES, SENDS
 
 CHUNK_ROWS = 131_072
 SEAL_AFTER_NS = 5_000_000_000
-_READY_CHUNKS = 4
+_MOST_READY_CHUNKS = 24
+"""Made before the clock starts: memory that is touched for the first time costs as much as filling it."""
 
 _NUMPY = {"int8": np.int8, "int32": np.int32, "int64": np.int64}
 
@@ -61,9 +62,10 @@ class _Chunk:
 class _ChunkedTable:
     """Chunks in use, spare ones, and the way to the file."""
 
-    def __init__(self, table: Table, files: EventFiles, writer: BackgroundWriter) -> None:
+    def __init__(self, table: Table, files: EventFiles, writer: BackgroundWriter, expected_rows: int) -> None:
         self._table, self._files, self._writer = table, files, writer
-        self._spare = [_Chunk(table) for _ in range(_READY_CHUNKS)]
+        ready = min(-(-expected_rows // CHUNK_ROWS) + 1, _MOST_READY_CHUNKS)
+        self._spare = [_Chunk(table) for _ in range(ready)]
         self._lock = threading.Lock()
 
     def _new_chunk(self, first: int) -> _Chunk:
@@ -92,8 +94,10 @@ class SendColumns(_ChunkedTable):
     are handed to the library until their rows are there, since an ack can be faster than that.
     """
 
-    def __init__(self, producer: int, files: EventFiles, writer: BackgroundWriter) -> None:
-        super().__init__(SENDS, files, writer)
+    def __init__(
+        self, producer: int, files: EventFiles, writer: BackgroundWriter, expected_rows: int = CHUNK_ROWS
+    ) -> None:
+        super().__init__(SENDS, files, writer, expected_rows)
         self._producer = producer
         self._open: list[_Chunk] = [self._new_chunk(0)]
         self.handing_over = threading.RLock()
@@ -194,8 +198,10 @@ class SendColumns(_ChunkedTable):
 class ReceiveColumns(_ChunkedTable):
     """One row a record received, in the order of arrival."""
 
-    def __init__(self, consumer: int, files: EventFiles, writer: BackgroundWriter) -> None:
-        super().__init__(RECEIVES, files, writer)
+    def __init__(
+        self, consumer: int, files: EventFiles, writer: BackgroundWriter, expected_rows: int = CHUNK_ROWS
+    ) -> None:
+        super().__init__(RECEIVES, files, writer, expected_rows)
         self._consumer = consumer
         self._chunk = self._new_chunk(0)
         self.received = 0
