@@ -12,10 +12,12 @@ from streamgauge.cli.options import Debug, Master, Out, Quiet
 from streamgauge.cli.running import run_workload
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import dump_yaml, load_target, parse
-from streamgauge.spec.workload import Workload
+from streamgauge.spec.workload import Load, Workload
 from streamgauge.systems import local_cluster
 
 _WARM_UP_SHARE = 10
+_WARM_UP_S = 5.0
+"""A broker that has just started is slower by far until its code is compiled."""
 _MOST_WARM_UP = 10_000
 
 
@@ -51,7 +53,10 @@ def e2e_command(
     replicas: Annotated[int, typer.Option(help="Replicas of the topic.")] = 1,
     warm_up_messages: Annotated[
         str | None,
-        typer.Option(help="Sent ahead and kept apart; else a tenth, at most 10000.", show_default=False),
+        typer.Option(
+            help="Sent ahead and kept apart; else a tenth or five seconds' worth, at most 10000.",
+            show_default=False,
+        ),
     ] = None,
     brokers: Annotated[
         int | None, typer.Option(help="Brokers of the embedded Kafka.", show_default="1")
@@ -84,13 +89,19 @@ def e2e_command(
     content = {"name": "e2e", "targets": [_target(address, target, brokers)], "load": load}
     workload = parse(Workload, content, "e2e")
     if warm_up_messages is None:
-        share = min((workload.load.messages or 0) // _WARM_UP_SHARE, _MOST_WARM_UP)
-        load["warm_up_messages"] = share if share >= workload.load.producers else 0
+        load["warm_up_messages"] = _warm_up_messages(workload.load)
         workload = parse(Workload, content, "e2e")
     if print_workload:
         typer.echo(dump_yaml(workload), nl=False)
         return
     raise typer.Exit(run_workload(workload, out=out, master=master, quiet=quiet, debug=debug))
+
+
+def _warm_up_messages(load: Load) -> int:
+    messages = load.messages or 0
+    of_time = int(load.rate * _WARM_UP_S) if isinstance(load.rate, float) else 0
+    wanted = min(max(messages // _WARM_UP_SHARE, of_time), messages, _MOST_WARM_UP)
+    return wanted if wanted >= load.producers else 0
 
 
 def _address(host: str | None, port: int, bootstrap: str | None) -> str | None:
