@@ -86,6 +86,13 @@ def test_it_reads_on_until_producers_have_finished_and_all_is_read(stage: Stage)
     assert at_ms(100) <= dict(marks)["measure_end"] < at_ms(900) <= dict(marks)["drained"] <= at_ms(1200)
 
 
+def test_measuring_begins_with_the_first_message_after_the_warm_up(stage: Stage) -> None:
+    load = stage.assignment.load.model_copy(update={"warm_up_messages": 5})
+    stage.assignment = stage.assignment.model_copy(update={"load": load})
+    ran(stage, consumer((at_ms(5), messages(5)), (at_ms(70), messages(5, first=5))), lambda: 10)
+    assert dict(stage.marks())["measure_begin"] == at_ms(70)
+
+
 def test_it_asks_where_partitions_end_only_when_all_is_written(stage: Stage) -> None:
     client = consumer()
     stage.rendezvous.producers_finished = finished_at(client, 500)
