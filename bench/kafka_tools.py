@@ -29,7 +29,7 @@ def producer_performance(
 
 
 def consumer_performance(bootstrap: str, topic: str, messages: int) -> float:
-    """Messages a second while fetching, that is without the time to join its group."""
+    """Messages a second while fetching: its own figure without the time to join its group."""
     printed = _java(
         f"{_TOOLS}.ConsumerPerformance",
         *("--bootstrap-server", bootstrap, "--topic", topic, "--num-records", str(messages)),

@@ -81,8 +81,10 @@ class KafkaConfluent(Driver):
         return _Producer({**client, **self._target.producer_client}, options)
 
     def consumer(self, options: ConsumerOptions) -> Consumer:
-        group = {"group.id": options.group or f"streamgauge-{options.number}", "enable.auto.commit": False}
-        return _Consumer({**group, **self._client, **self._target.consumer_client}, options)
+        # Nothing is ever committed, so no offsets need be kept for it.
+        own: dict[str, Any] = {"enable.auto.commit": False, "enable.auto.offset.store": False}
+        own["group.id"] = options.group or f"streamgauge-{options.number}"
+        return _Consumer({**own, **self._client, **self._target.consumer_client}, options)
 
 
 class _Producer(Producer):
