@@ -1,10 +1,6 @@
-"""One Spark session, ended before other folders start theirs, and one run with every hand-made case."""
+"""One run with every hand-made case."""
 
 from __future__ import annotations
-
-import os
-import sys
-from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import SparkSession
@@ -14,23 +10,8 @@ from .recorded import Recorded, Results
 
 
 @pytest.fixture(scope="package")
-def session() -> Iterator[SparkSession]:
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    builder = SparkSession.builder.master("local[2]").appName("streamgauge-tests")
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "8",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": "1g",
-    }
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    yield spark
-    spark.stop()
+def session(spark: SparkSession) -> SparkSession:
+    return spark
 
 
 @pytest.fixture(scope="package")

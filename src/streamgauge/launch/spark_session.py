@@ -46,15 +46,12 @@ def spark_session(
     local = local_slots(master)
     if local is not None:
         check_slots(slots_needed, local, master)
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ["JAVA_HOME"] = str(spark_java_home())
     builder = SparkSession.builder.master(master).appName("streamgauge")
     for key, value in _SETTINGS.items():
         builder = builder.config(key, value)
     try:
         on_interrupt = signal.getsignal(signal.SIGINT)
-        with _stderr_to(log):
+        with _environment(_for_spark(is_local=local is not None)), _stderr_to(log):
             session = builder.getOrCreate()
         if threading.current_thread() is threading.main_thread():
             # Spark puts its own in place, which does not know of cases that have to be ended well.
@@ -68,6 +65,27 @@ def spark_session(
         yield session
     finally:
         session.stop()
+
+
+def _for_spark(is_local: bool) -> dict[str, str]:
+    variables = {
+        "JAVA_HOME": str(spark_java_home()),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+    return {"SPARK_LOCAL_IP": "127.0.0.1", **variables} if is_local else variables
+
+
+@contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """Spark reads them while it starts; they are nobody else's business."""
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 @contextmanager
