@@ -27,6 +27,7 @@ LEAD_S = 2.5
 _READY_DEADLINE_S = 120.0
 _DONE_MARGIN_S = 120.0
 _LOOK_S = 0.2
+_NTP_ERROR_NS = 10_000_000
 _CANCEL_DEADLINE_S = 15.0
 
 
@@ -96,8 +97,8 @@ def _run_agent(assignment: Assignment, barrier: BarrierTaskContext, driver_host:
 def agree(readings: list[ClockReading], mine: int, driver_host: str) -> Start:
     """The same start for all, on the clock of the first agent's host, told to each on its own clock.
 
-    Agents on one host share its clock. Between hosts the offset is that of their wall clocks, and
-    what NTP holds them to is the bound: it is measured properly in a later version, and shown.
+    Agents on one host share its clock. Between hosts the offset is that of their wall clocks, and the
+    bound is what NTP usually holds them to; both are recorded, and shown with the results.
     """
     reference, own = readings[0], readings[mine]
     offset_ns = 0 if own.host == reference.host else own.wall_offset_ns - reference.wall_offset_ns
@@ -112,9 +113,6 @@ def agree(readings: list[ClockReading], mine: int, driver_host: str) -> Start:
         reference_error_ns=0 if offset_ns == 0 else own.error_ns + reference.error_ns + _NTP_ERROR_NS,
         sample_machine=own.host != driver_host and mine == first_of_host,
     )
-
-
-_NTP_ERROR_NS = 10_000_000
 
 
 def _not_begun(assignment: Assignment) -> dict[str, Any]:

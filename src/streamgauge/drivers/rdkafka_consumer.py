@@ -1,0 +1,180 @@
+"""Consuming through librdkafka: whatever is there, in one batch."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any
+
+import confluent_kafka
+import numpy as np
+from confluent_kafka import KafkaException, Message, TopicPartition
+
+from streamgauge.core.errors import CaseFailed, Unreachable
+from streamgauge.drivers.contract import Consumer, ConsumerOptions, Received
+from streamgauge.drivers.kafka_topics import LOGGER, bad_setting
+from streamgauge.payload.header import RECORD_HEADER
+from streamgauge.tables.events import BROKER_TIME_APPEND
+
+_CONSUME_AT_ONCE = 2000
+"""Measured: 500 reads 1.4M messages of 100 B a second, 2000 reads 1.9M, 4000 fewer again."""
+
+
+class RdkafkaConsumer(Consumer):
+    def __init__(self, client: dict[str, Any], options: ConsumerOptions) -> None:
+        self._client, self._options = client, options
+        self._topic_numbers = {name: number for number, name in enumerate(options.topics)}
+        self._early: list[Received] = []
+        try:
+            self._consumer = confluent_kafka.Consumer(client, logger=LOGGER)
+        except KafkaException as error:
+            raise bad_setting(error) from None
+        if options.group is None:
+            self._consumer.assign([self._from_start(place) for place in options.partitions])
+            self._one_partition = len(options.partitions) == 1
+        else:
+            self._one_partition = False
+            self._consumer.subscribe(list(options.topics), on_assign=self._on_assign)
+
+    def _from_start(self, place: tuple[int, int]) -> TopicPartition:
+        topic, partition = place
+        return TopicPartition(self._options.topics[topic], partition, self._options.start.get(place, 0))
+
+    def _on_assign(self, consumer: confluent_kafka.Consumer, places: list[TopicPartition]) -> None:
+        consumer.assign([self._from_start((self._topic_numbers[p.topic], p.partition)) for p in places])
+
+    def wait_ready(self, deadline_s: float) -> None:
+        """Ready when a fetch of every partition has been answered: then its end is known."""
+        deadline = time.monotonic() + deadline_s
+        while time.monotonic() < deadline:
+            if (early := self._fetch(0.02)) is not None:
+                self._early.append(early)
+            places = self._consumer.assignment()
+            if places and all(self._end_known(place) for place in places):
+                return
+        raise Unreachable(
+            f"consumer {self._options.number} could not read its partitions within {deadline_s:g} s; "
+            "check that the brokers' advertised addresses can be reached"
+        )
+
+    def _end_known(self, place: TopicPartition) -> bool:
+        return bool(self._consumer.get_watermark_offsets(place, cached=True)[1] >= 0)
+
+    def poll(self, timeout_s: float) -> Received | None:
+        return self._early.pop(0) if self._early else self._fetch(timeout_s)
+
+    def _fetch(self, timeout_s: float) -> Received | None:
+        first = self._consumer.poll(timeout_s)
+        if first is None:
+            return None
+        records = [first, *self._consumer.consume(_CONSUME_AT_ONCE - 1, 0)]
+        if self._one_partition and (unbroken := self._unbroken(records)) is not None:
+            return unbroken
+        kinds, stamps = _timestamps(records)
+        if not kinds.all():
+            # Events other than records have no timestamp; old records may have none either.
+            records = _without_events(records)
+            if not records:
+                return None
+            kinds, stamps = _timestamps(records)
+        return Received(
+            values=_values(records),
+            carried=self._carried(records),
+            topics=0 if len(self._topic_numbers) == 1 else self._topic_column(records),
+            partitions=_column(Message.partition, records, np.int32),
+            offsets=_column(Message.offset, records, np.int64),
+            timestamps_ms=stamps,
+            timestamp_kind=kinds.astype(np.int8),
+        )
+
+    def _unbroken(self, records: list[Message]) -> Received | None:
+        """A run of one partition without gaps: then two offsets tell all, and append times only rise.
+
+        Asking every record for both would be a third of the Python work; None when it is no such run.
+        """
+        first, last, count = records[0].offset(), records[-1].offset(), len(records)
+        if first is None or last is None or last - first != count - 1:
+            return None
+        if records[0].timestamp()[0] != BROKER_TIME_APPEND:
+            kinds, stamps = _timestamps(records)
+        else:
+            kinds, stamps = np.full(count, BROKER_TIME_APPEND, np.int8), _rising(records)
+        if not kinds.all():
+            return None
+        topic, partition = self._options.partitions[0]
+        return Received(
+            values=_values(records),
+            carried=self._carried(records),
+            topics=topic,
+            partitions=partition,
+            offsets=np.arange(first, last + 1),
+            timestamps_ms=stamps,
+            timestamp_kind=kinds.astype(np.int8),
+        )
+
+    def _carried(self, records: list[Message]) -> list[bytes | None] | None:
+        if self._options.carrier == "value":
+            return None
+        if self._options.carrier == "key":
+            return list(map(Message.key, records))
+        return [dict(record.headers() or ()).get(RECORD_HEADER) for record in records]
+
+    def _topic_column(self, records: list[Message]) -> Any:
+        return np.fromiter(
+            map(self._topic_numbers.__getitem__, map(Message.topic, records)), np.int32, len(records)
+        )
+
+    def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
+        if self._early:
+            return False
+        for place in self._consumer.position(self._consumer.assignment()):
+            number = (self._topic_numbers[place.topic], place.partition)
+            begun = place.offset if place.offset >= 0 else self._options.start.get(number, 0)
+            if begun < ends.get(number, 0):
+                return False
+        return True
+
+    def settings_in_force(self) -> dict[str, Any]:
+        return dict(self._client)
+
+    def close(self) -> None:
+        self._consumer.close()
+
+
+def _values(records: list[Message]) -> list[bytes]:
+    values = list(map(Message.value, records))
+    return [value or b"" for value in values] if None in values else values
+
+
+def _column(field: Any, records: list[Message], kind: Any) -> Any:
+    return np.fromiter(map(field, records), kind, len(records))
+
+
+def _timestamps(records: list[Message]) -> tuple[Any, Any]:
+    """Kinds and times, a row a record."""
+    pairs = np.fromiter(chain.from_iterable(map(Message.timestamp, records)), np.int64, 2 * len(records))
+    return pairs[0::2], pairs[1::2]
+
+
+def _rising(records: list[Message]) -> Any:
+    """Times that only rise: look for the few places where they do."""
+    stamps = np.empty(len(records), np.int64)
+    begin, end = 0, len(records)
+    last = records[-1].timestamp()[1]
+    while begin < end:
+        stamp = records[begin].timestamp()[1]
+        rise = end
+        if stamp != last:
+            rise = bisect_right(records, stamp, begin, end, key=lambda record: record.timestamp()[1])
+        stamps[begin:rise] = stamp
+        begin = max(rise, begin + 1)
+    return stamps
+
+
+def _without_events(records: list[Message]) -> list[Message]:
+    for record in records:
+        if record.error() is not None and not record.error().retriable():
+            raise CaseFailed(f"the consumer cannot go on: {record.error().str()}")
+    return [record for record in records if record.error() is None]
