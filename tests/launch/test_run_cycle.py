@@ -42,6 +42,14 @@ def start_long_run(out: Path, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
+def end(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.wait(30)
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
+
+
 def agent(out: Path, name: str) -> int | None:
     """Process id of an agent that has begun to count."""
     for run in out.iterdir():
@@ -68,10 +76,10 @@ def test_a_dead_agent_ends_the_run_within_ten_seconds_with_what_was_recorded(
         time.sleep(7)  # long enough that something has been written
         os.kill(pid, signal.SIGKILL)
         killed = time.monotonic()
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=120)
         took = time.monotonic() - killed
     finally:
-        process.kill()
+        end(process)
     run = one_run(tmp_path)
     assert process.returncode == 1
     assert f"agent {victim} died: killed by SIGKILL" in stderr
@@ -90,21 +98,19 @@ def test_a_dead_agent_ends_the_run_within_ten_seconds_with_what_was_recorded(
     assert document["cases"][0]["accounting"]["sent"] > 1000
 
 
-def test_ctrl_c_leaves_nothing_running(tmp_path: Path) -> None:
-    state = tmp_path / "state"
+def test_ctrl_c_leaves_nothing_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "runs"
     out.mkdir()
-    os.environ["STREAMGAUGE_STATE"] = str(state)
+    monkeypatch.setenv("STREAMGAUGE_STATE", str(tmp_path / "state"))
     process = start_long_run(out)
     try:
         wait_for(lambda: agent(out, "consumer-0"))
         run = one_run(out)
         assert agents_and_brokers(run)
         os.killpg(process.pid, signal.SIGINT)
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=120)
     finally:
-        process.kill()
-        del os.environ["STREAMGAUGE_STATE"]
+        end(process)
     assert process.returncode == 130
     assert "interrupted" in stderr
     assert "Traceback" not in stderr

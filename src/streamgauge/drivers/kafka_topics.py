@@ -18,6 +18,7 @@ from streamgauge.spec.workload import Topics
 LOGGER = logging.getLogger("streamgauge.librdkafka")
 
 _TOPIC_DEADLINE_S = 30.0
+_DELETE_DEADLINE_S = 10.0
 
 
 class KafkaTopics:
@@ -72,7 +73,7 @@ class KafkaTopics:
     def remove(self, names: list[str]) -> None:
         if names:
             admin = self._admin()  # must outlive the futures: they end when it does
-            _settle(admin.delete_topics(names, operation_timeout=_TOPIC_DEADLINE_S), "deleted")
+            _settle(admin.delete_topics(names, operation_timeout=_DELETE_DEADLINE_S), "deleted")
 
     def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
         consumer = ConfluentConsumer(

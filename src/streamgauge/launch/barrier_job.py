@@ -7,8 +7,9 @@ seconds apart: all agree on a moment some time ahead, sleep, and begin.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from dataclasses import asdict
 from typing import Any
 
@@ -28,7 +29,7 @@ _READY_DEADLINE_S = 120.0
 _DONE_MARGIN_S = 120.0
 _LOOK_S = 0.2
 _NTP_ERROR_NS = 10_000_000
-_CANCEL_DEADLINE_S = 15.0
+_CANCEL_DEADLINE_S = 10.0
 
 
 def run_case(session: SparkSession, assignments: list[Assignment], driver_host: str) -> list[Manifest]:
@@ -45,18 +46,27 @@ def run_case(session: SparkSession, assignments: list[Assignment], driver_host: 
 
 def _interruptibly(collect: Callable[[], list[str]], context: SparkContext) -> list[str]:
     """Run the job in a thread: a Ctrl-C in the middle of Spark's own protocol would break it."""
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        job = pool.submit(collect)
+    job: Future[list[str]] = Future()
+
+    def run() -> None:
         try:
-            while True:
-                try:
-                    return job.result(timeout=_LOOK_S)
-                except TimeoutError:
-                    continue
-        except KeyboardInterrupt:
-            context.cancelAllJobs()
-            wait([job], _CANCEL_DEADLINE_S)
-            raise
+            job.set_result(collect())
+        except BaseException as error:  # handed to the thread that waits
+            job.set_exception(error)
+
+    # A daemon, so that a job that cannot be cancelled keeps nobody from ending.
+    threading.Thread(target=run, name="barrier-job", daemon=True).start()
+    try:
+        while True:
+            try:
+                return job.result(timeout=_LOOK_S)
+            except TimeoutError:
+                if job.done():
+                    raise
+    except KeyboardInterrupt:
+        context.cancelAllJobs()
+        wait([job], _CANCEL_DEADLINE_S)
+        raise
 
 
 def _run_agents(lines: Iterable[str], driver_host: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -35,6 +36,9 @@ _SETTINGS = {
 }
 
 
+_STOP_DEADLINE_S = 15.0
+
+
 @contextmanager
 def spark_session(
     master: str, slots_needed: int = 1, log: Path | None = None, log_level: str = "ERROR"
@@ -51,7 +55,7 @@ def spark_session(
         builder = builder.config(key, value)
     try:
         on_interrupt = signal.getsignal(signal.SIGINT)
-        with _environment(_for_spark(is_local=local is not None)), _stderr_to(log):
+        with _environment(_for_spark(is_local=local is not None)), _output_to(log):
             session = builder.getOrCreate()
         if threading.current_thread() is threading.main_thread():
             # Spark puts its own in place, which does not know of cases that have to be ended well.
@@ -64,7 +68,17 @@ def spark_session(
             check_slots(slots_needed, session.sparkContext.defaultParallelism, master)
         yield session
     finally:
-        session.stop()
+        _stop(session)
+
+
+def _stop(session: SparkSession) -> None:
+    """Stop the session; when it does not answer, end its Java process, which is ours."""
+    stopping = threading.Thread(target=session.stop, name="spark-stop", daemon=True)
+    stopping.start()
+    stopping.join(_STOP_DEADLINE_S)
+    if stopping.is_alive():
+        gateway: Any = session.sparkContext._gateway
+        gateway.proc.kill()
 
 
 def _for_spark(is_local: bool) -> dict[str, str]:
@@ -89,20 +103,23 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def _stderr_to(log: Path | None) -> Iterator[None]:
-    """The Java process inherits standard error; it is swapped while that process starts."""
+def _output_to(log: Path | None) -> Iterator[None]:
+    """The Java process inherits standard output and error; they are swapped while it starts."""
     if log is None:
         yield
         return
+    sys.stdout.flush()
     sys.stderr.flush()
-    ours = os.dup(2)
+    ours = [os.dup(1), os.dup(2)]
     theirs = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
+        os.dup2(theirs, 1)
         os.dup2(theirs, 2)
         yield
     finally:
-        os.dup2(ours, 2)
-        os.close(ours)
+        for number, kept in zip((1, 2), ours, strict=True):
+            os.dup2(kept, number)
+            os.close(kept)
         os.close(theirs)
 
 
