@@ -4,9 +4,10 @@ StreamgaugeError            exit code 1
 ├── BadInput                exit code 2: the user can mend it in a file or a flag
 │   └── CorruptRun          exit code 2: a run folder that cannot be read
 ├── Unreachable             exit code 3: the system under test does not answer
-├── CaseFailed              exit code 1: a case broke while it ran
-│   └── AgentDied           exit code 1: an agent process ended before it was done
-└── SystemFailed, NoJava, JarsUnavailable    exit code 1: in `systems`, where they are raised
+└── CaseFailed              exit code 1: a case broke while it ran
+    └── AgentDied           exit code 1: an agent process ended before it was done
+
+Systems add SystemFailed, NoJava and JarsUnavailable, beside what raises them.
 
 A message is one line: what is wrong, where, and what to do. Errors of foreign
 libraries are mapped to these where the library is called, nowhere else.
