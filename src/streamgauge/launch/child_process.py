@@ -24,7 +24,7 @@ from streamgauge.core.errors import AgentDied
 _END_DEADLINE_S = 10.0
 
 # Batches of messages come and go by the million: glibc must keep their memory at hand instead of giving
-# it back and faulting it in again. Consuming 1 KiB messages is twice as fast for it.
+# it back and faulting it in again. Consuming 1 KiB messages is nearly twice as fast for it.
 _MALLOC = ":".join(
     f"glibc.malloc.{name}={value}"
     for name, value in {
