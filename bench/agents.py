@@ -44,17 +44,7 @@ def run_agents(
     offsets = {} if only_read else driver.end_offsets(case.topics, case.load.topics.partitions)
     children = {
         task.agent: ChildProcess(
-            Assignment(
-                run=run.location,
-                case=case.id,
-                tag=case.tag,
-                task=task,
-                load=case.load,
-                topics=case.topics,
-                target=case.target,
-                endpoints={},
-                start_offsets=tuple((t, p, offset) for (t, p), offset in offsets.items()),
-            ),
+            Assignment.of(run, case, task, {}, offsets),
             on_death=lambda died: None,
         )
         for task in case.agents

@@ -62,18 +62,6 @@ def _simulate_case(run: RunDir, case: Case) -> None:
     driver.prepare_topics(case.load.topics, case.topics)
     rendezvous = OneAfterAnother()
     for task in case.agents:
-        manifest = live_through(
-            Assignment(
-                run=run.location,
-                case=case.id,
-                tag=case.tag,
-                task=task,
-                load=case.load,
-                topics=case.topics,
-                target=case.target,
-                endpoints=driver.endpoints(),
-            ),
-            rendezvous,
-        )
+        manifest = live_through(Assignment.of(run, case, task, driver.endpoints()), rendezvous)
         assert manifest.outcome == "done", manifest.reason
     driver.close()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.agent_tasks import AgentTask
+from streamgauge.plan.cases import Case
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Load
@@ -26,6 +30,30 @@ class Assignment(SpecModel):
     environment: dict[str, str] = {}
     """What the `${NAME}`s in the target stand for."""
     debug: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        run: RunDir,
+        case: Case,
+        task: AgentTask,
+        endpoints: Mapping[str, str],
+        start: Mapping[tuple[int, int], int] | None = None,
+        **rest: Any,
+    ) -> Assignment:
+        """One task of a case; `start`: offsets to begin at, by (topic, partition)."""
+        return cls(
+            run=run.location,
+            case=case.id,
+            tag=case.tag,
+            task=task,
+            load=case.load,
+            topics=case.topics,
+            target=case.target,
+            endpoints=dict(endpoints),
+            start_offsets=tuple((t, p, offset) for (t, p), offset in (start or {}).items()),
+            **rest,
+        )
 
     @property
     def run_dir(self) -> RunDir:

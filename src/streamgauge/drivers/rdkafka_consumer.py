@@ -15,6 +15,7 @@ from confluent_kafka import KafkaException, Message, TopicPartition
 from streamgauge.core.errors import CaseFailed, Unreachable
 from streamgauge.drivers.contract import Consumer, ConsumerOptions, Received
 from streamgauge.drivers.kafka_topics import LOGGER, bad_setting
+from streamgauge.drivers.rdkafka_columns import column
 from streamgauge.payload.header import RECORD_HEADER
 from streamgauge.tables.events import BROKER_TIME_APPEND
 
@@ -83,8 +84,8 @@ class RdkafkaConsumer(Consumer):
             values=_values(records),
             carried=self._carried(records),
             topics=0 if len(self._topic_numbers) == 1 else self._topic_column(records),
-            partitions=_column(Message.partition, records, np.int32),
-            offsets=_column(Message.offset, records, np.int64),
+            partitions=column(Message.partition, records, np.int32),
+            offsets=column(Message.offset, records, np.int64),
             timestamps_ms=stamps,
             timestamp_kind=kinds.astype(np.int8),
         )
@@ -146,10 +147,6 @@ class RdkafkaConsumer(Consumer):
 def _values(records: list[Message]) -> list[bytes]:
     values = list(map(Message.value, records))
     return [value or b"" for value in values] if None in values else values
-
-
-def _column(field: Any, records: list[Message], kind: Any) -> Any:
-    return np.fromiter(map(field, records), kind, len(records))
 
 
 def _timestamps(records: list[Message]) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ from confluent_kafka import KafkaError, KafkaException, Message
 from streamgauge.core.errors import Unreachable
 from streamgauge.drivers.contract import UNKNOWN, Acks, Producer, ProducerOptions
 from streamgauge.drivers.kafka_topics import LOGGER, bad_setting
+from streamgauge.drivers.rdkafka_columns import column
 from streamgauge.payload.header import RECORD_HEADER, sequences
 from streamgauge.payload.making import Outgoing
 
@@ -129,10 +130,10 @@ class RdkafkaProducer(Producer):
         self._told += len(delivered) + len(failed)
         numbers = sequences(self._carried(delivered)) if delivered else np.zeros(0, np.int64)
         count = len(delivered)
-        partitions: Any = 0 if self._one_partition else _column(Message.partition, delivered, np.int32)
+        partitions: Any = 0 if self._one_partition else column(Message.partition, delivered, np.int32)
         # Without acks from a broker nobody knows an offset.
         no_offsets = self._options.acks == "0"
-        offsets = np.full(count, UNKNOWN) if no_offsets else _column(Message.offset, delivered, np.int64)
+        offsets = np.full(count, UNKNOWN) if no_offsets else column(Message.offset, delivered, np.int64)
         acks = Acks(numbers, partitions, offsets)
         return _with_failures(acks, failed) if failed else acks
 
@@ -169,7 +170,3 @@ def _with_failures(acks: Acks, failed: list[tuple[KafkaError, bytes]]) -> Acks:
         np.concatenate([acks.offsets, nowhere]),
         {int(n): error.str() for n, (error, _) in zip(numbers, failed, strict=True)},
     )
-
-
-def _column(field: Any, records: list[Message], kind: Any) -> Any:
-    return np.fromiter(map(field, records), kind, len(records))

@@ -111,10 +111,10 @@ def agree(readings: list[ClockReading], mine: int, driver_host: str) -> Start:
     bound is what NTP usually holds them to; both are recorded, and shown with the results.
     """
     reference, own = readings[0], readings[mine]
-    offset_ns = 0 if own.host == reference.host else own.wall_offset_ns - reference.wall_offset_ns
     offsets = [
         0 if r.host == reference.host else r.wall_offset_ns - reference.wall_offset_ns for r in readings
     ]
+    offset_ns = offsets[mine]
     latest_ns = max(r.monotonic_ns + offset for r, offset in zip(readings, offsets, strict=True))
     first_of_host = next(n for n, reading in enumerate(readings) if reading.host == own.host)
     return Start(

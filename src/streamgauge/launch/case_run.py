@@ -57,20 +57,9 @@ def run_one_case(
     """Make the topics, run the agents, sample the brokers meanwhile, delete the topics."""
     with _topics(case, driver):
         offsets = driver.end_offsets(case.topics, case.load.topics.partitions)
+        endpoints = {**system.endpoints, **driver.endpoints()}
         assignments = [
-            Assignment(
-                run=run.location,
-                case=case.id,
-                tag=case.tag,
-                task=task,
-                load=case.load,
-                topics=case.topics,
-                target=case.target,
-                endpoints={**system.endpoints, **driver.endpoints()},
-                start_offsets=tuple((t, p, offset) for (t, p), offset in offsets.items()),
-                environment=environment,
-                debug=debug,
-            )
+            Assignment.of(run, case, task, endpoints, offsets, environment=environment, debug=debug)
             for task in case.agents
         ]
         with (
