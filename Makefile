@@ -35,9 +35,10 @@ bench: $(VENV)/.dev  ## the project's own benchmark: ratios from one run
 
 lock: $(VENV)/.dev  ## renew the locked requirements
 	$(PIP) uv
-	$(BIN)/uv pip compile --universal --generate-hashes --no-header -q --upgrade --extra build \
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header -q --upgrade --extra build --extra all \
 		pyproject.toml -o requirements/run.lock
-	$(BIN)/uv pip compile --universal --generate-hashes --no-header -q --upgrade --extra build --extra dev \
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header -q --upgrade --extra build --extra all \
+		--extra dev \
 		pyproject.toml -o requirements/dev.lock
 
 browser:

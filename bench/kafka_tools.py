@@ -6,8 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from streamgauge.systems.jars import classpath, fetch
-from streamgauge.systems.java import find_java
+from streamgauge.jvm.jars import classpath, fetch
+from streamgauge.jvm.java import find_java
 
 _TOOLS = "org.apache.kafka.tools"
 _DEADLINE_S = 600

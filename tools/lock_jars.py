@@ -15,7 +15,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-SYSTEMS = Path(__file__).resolve().parent.parent / "src" / "streamgauge" / "systems"
+LOCKS = Path(__file__).resolve().parent.parent / "src" / "streamgauge" / "jvm"
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def main() -> int:
         lines = sorted(_line(coordinates, jar) for coordinates, jar in jars.items())
         wanted = ", ".join(root.coordinates for root in roots)
         head = f"# {wanted}, resolved by tools/lock_jars.py.\n# group:artifact:version sha256 size\n"
-        target = SYSTEMS / f"{name}.lock"
+        target = LOCKS / f"{name}.lock"
         target.write_text(head + "\n".join(lines) + "\n")
         total = sum(jar.stat().st_size for jar in jars.values())
         print(f"{target.name}: {len(jars)} jars, {total} bytes")

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from streamgauge.core.units import format_bytes
+from streamgauge.jvm.jars import Progress
 from streamgauge.systems import local_cluster
-from streamgauge.systems.jars import Progress
 from streamgauge.systems.local_cluster import broker_count
 
 NOT_UP_EXIT_CODE = 3

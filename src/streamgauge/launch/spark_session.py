@@ -14,8 +14,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from streamgauge.core.errors import BadInput
+from streamgauge.jvm.java import spark_java_home
 from streamgauge.plan.slots import check_slots, local_slots
-from streamgauge.systems.java import spark_java_home
 
 _SETTINGS = {
     "spark.ui.enabled": "false",

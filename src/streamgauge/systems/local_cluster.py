@@ -20,8 +20,8 @@ from pathlib import Path
 import psutil
 
 from streamgauge.core.errors import BadInput, StreamgaugeError
-from streamgauge.systems.folders import state_folder
-from streamgauge.systems.jars import Progress
+from streamgauge.core.folders import state_folder
+from streamgauge.jvm.jars import Progress
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.kafka_properties import check_brokers
 from streamgauge.systems.processes import STOP_DEADLINE_S

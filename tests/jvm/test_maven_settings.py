@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.systems.maven_settings import CENTRAL, local_repository, repository_url
+from streamgauge.jvm.maven_settings import CENTRAL, local_repository, repository_url
 
 NAMESPACE = 'xmlns="http://maven.apache.org/SETTINGS/1.2.0"'
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.systems import jars
-from streamgauge.systems.jars import Jar, JarsUnavailable, Progress, fetch, read_lock
+from streamgauge.jvm import jars
+from streamgauge.jvm.jars import Jar, JarsUnavailable, Progress, fetch, read_lock
 
 CONTENT = {f"part-{i}": bytes([i]) * (1000 + i) for i in range(9)}
 
@@ -205,7 +205,7 @@ def test_the_kafka_jars_have_exactly_one_logging_provider() -> None:
 
 @pytest.mark.broker
 def test_kafkas_own_tools_run_from_the_locked_jars() -> None:
-    from streamgauge.systems.java import find_java
+    from streamgauge.jvm.java import find_java
 
     command = [str(find_java().executable), "-cp", jars.classpath(fetch("kafka"))]
     for tool, says in (

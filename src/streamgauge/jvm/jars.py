@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from streamgauge.core.errors import StreamgaugeError
-from streamgauge.systems.folders import cache_folder
-from streamgauge.systems.maven_settings import local_repository, repository_url
+from streamgauge.core.folders import cache_folder
+from streamgauge.jvm.maven_settings import local_repository, repository_url
 
 _AT_A_TIME = 6
 _ATTEMPTS = 4

@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from streamgauge.core.errors import StreamgaugeError
-from streamgauge.systems.folders import cache_folder
+from streamgauge.core.folders import cache_folder
 
 OLDEST_USABLE = 17
 _RUN_DEADLINE_S = 30.0
