@@ -21,7 +21,7 @@ from streamgauge.drivers.contract import (
 )
 from streamgauge.drivers.registry import driver_class, open_driver
 from streamgauge.payload.making import MessageMaker, Outgoing
-from streamgauge.payload.reading import MessageReader
+from streamgauge.payload.reading import MessageReader, Packed
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Message, Topics
 from streamgauge.tables.events import INTACT
@@ -45,7 +45,8 @@ class Got:
         count = len(received)
         assert count > 0, "a driver returns None rather than an empty batch"
         assert len(received.offsets) == len(received.timestamps_ms) == count
-        self.values += received.values
+        values = received.values
+        self.values += values.split() if isinstance(values, Packed) else values
         self.carried += received.carried or [None] * count
         self.topics += np.broadcast_to(received.topics, count).tolist()
         partitions = np.broadcast_to(received.partitions, count).tolist()

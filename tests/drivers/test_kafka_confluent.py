@@ -14,8 +14,9 @@ from tests.drivers.conformance import DriverConformance, Wired
 pytestmark = pytest.mark.broker
 
 
-def kafka_target(bootstrap: str, **parts: object) -> Target:
-    return Target(name="kafka", driver="kafka_confluent", settings={"bootstrap": bootstrap}, **parts)
+def kafka_target(bootstrap: str, read: str = "batches", **parts: object) -> Target:
+    settings = {"bootstrap": bootstrap, "read": read}
+    return Target(name="kafka", driver="kafka_confluent", settings=settings, **parts)
 
 
 class TestConformance(DriverConformance):
@@ -39,6 +40,12 @@ class TestConformance(DriverConformance):
         assert consumer.caught_up(start)
         consumer.close()
         driver.remove_topics([topic])
+
+
+class TestConformanceReadingObjects(DriverConformance):
+    @pytest.fixture
+    def target(self, kafka: str) -> Target:
+        return kafka_target(kafka, read="objects", producer_client={"linger.ms": 1})
 
 
 def test_a_topic_with_other_partitions_is_refused(kafka: str) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from streamgauge.core.clock import Clock
 from streamgauge.payload.making import Outgoing
-from streamgauge.payload.reading import Carrier
+from streamgauge.payload.reading import Carrier, Packed
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Topics
@@ -79,7 +79,7 @@ class Acks:
 class Received:
     """Records, one row each, in the order in which they came."""
 
-    values: list[bytes]
+    values: list[bytes] | Packed
     carried: list[bytes | None] | None
     """Keys or record headers, where these carry the message header."""
     topics: NDArray[np.int32] | int

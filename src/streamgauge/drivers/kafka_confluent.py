@@ -1,14 +1,14 @@
 """Kafka through confluent-kafka, that is librdkafka.
 
-Fields of records are read a whole batch at a time (`map` of the C methods), and batches are handed
-over with one call: per message, Python runs no loop of its own but the delivery callback. The two
-halves are `rdkafka_producer` and `rdkafka_consumer`.
+Batches are handed over with one call, and read in one piece (`rdkafka_batches`) or, as objects, a
+field of all at a time: per message, Python runs no loop of its own but the delivery callback. The
+two halves are `rdkafka_producer` and `rdkafka_consumer`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import confluent_kafka
 
@@ -32,6 +32,9 @@ from streamgauge.spec.workload import Topics
 class Settings(SpecModel):
     bootstrap: str | None = None
     """host:port[,host:port …]; else the system that the run starts, or `cluster up`."""
+    read: Literal["batches", "objects"] = "batches"
+    """Batches: beneath confluent-kafka's message objects, where that can be done (see rdkafka_batches);
+    objects: as an application does, to measure the library and not the cluster."""
 
 
 class KafkaConfluent(Driver):
@@ -46,7 +49,7 @@ class KafkaConfluent(Driver):
             raise BadInput(
                 f"target {target.name}: settings.bootstrap: no Kafka address, and no system to start"
             )
-        self._target = target
+        self._target, self._settings = target, settings
         self._client: dict[str, Any] = {**target.client, "bootstrap.servers": bootstrap}
         self._topics = KafkaTopics(self._client)
 
@@ -70,4 +73,5 @@ class KafkaConfluent(Driver):
         # Nothing is ever committed, so no offsets need be kept for it.
         own: dict[str, Any] = {"enable.auto.commit": False, "enable.auto.offset.store": False}
         own["group.id"] = options.group or f"streamgauge-{options.number}"
-        return RdkafkaConsumer({**own, **self._client, **self._target.consumer_client}, options)
+        client = {**own, **self._client, **self._target.consumer_client}
+        return RdkafkaConsumer(client, options, objects=self._settings.read == "objects")

@@ -18,6 +18,21 @@ _NO_HEADER = b"\0" * HEADER_BYTES
 
 
 @dataclass(slots=True)
+class Packed:
+    """Values end to end, and the size of each: many messages in one piece of memory."""
+
+    joined: bytes
+    sizes: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def split(self) -> list[bytes]:
+        ends = np.cumsum(self.sizes).tolist()
+        return [self.joined[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+
+
+@dataclass(slots=True)
 class Identities:
     """Columns, a row a record; the header's fields mean something only where state is INTACT."""
 
@@ -36,17 +51,20 @@ class MessageReader:
         self._tag = np.uint64(tag)
         self._padded = np.zeros((0, 0), np.uint8)
 
-    def read(self, values: list[bytes], carried: list[bytes | None] | None) -> Identities:
+    def read(self, values: list[bytes] | Packed, carried: list[bytes | None] | None) -> Identities:
         """Identify a batch; `carried` are the keys or record headers, where these carry the header."""
-        size, count = len(values[0]), len(values)
-        if self._carrier == "value" and size >= HEADER_BYTES:
-            joined = b"".join(values)
-            if len(joined) == size * count:
-                headers, sums = self._read_equal(joined, size, count)
-                identities = self._identities(headers, sums, np.full(count, size))
-                # All intact: then all were of that one size, as it seemed.
-                if not identities.state.any():
-                    return identities
+        if isinstance(values, Packed):
+            joined, size, count = values.joined, int(values.sizes[0]), len(values)
+        else:
+            joined, size, count = b"".join(values), len(values[0]), len(values)
+        if self._carrier == "value" and size >= HEADER_BYTES and len(joined) == size * count:
+            headers, sums = self._read_equal(joined, size, count)
+            identities = self._identities(headers, sums, np.full(count, size))
+            # All intact: then all were of that one size, as it seemed.
+            if not identities.state.any():
+                return identities
+        if isinstance(values, Packed):
+            values = values.split()
         headers, sums = self._read_mixed(values, carried)
         return self._identities(headers, sums, np.fromiter(map(len, values), np.int64, count))
 

@@ -1,0 +1,3 @@
+def take(
+    functions: tuple[int, int, int, int], queue: int, most: int, timeout_ms: int
+) -> tuple[int] | tuple[int, bytes, bytes, bytes, bytes, bytes, bytes, bytes] | None: ...
