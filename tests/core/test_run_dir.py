@@ -173,7 +173,7 @@ def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(run: RunDi
 
 def test_a_file_that_cannot_get_its_name_leaves_nothing_behind(run: RunDir) -> None:
     run.write_text("taken/inside", "a folder has the name")
-    with pytest.raises(OSError, match="taken"):
+    with pytest.raises(BadInput, match="taken: cannot be written"):
         run.write_text("taken", "text")
     assert files_in(run) == ["taken/inside"]
 

@@ -98,7 +98,10 @@ def test_a_dead_agent_ends_the_run_within_ten_seconds_with_what_was_recorded(
     assert document["cases"][0]["accounting"]["sent"] > 1000
 
 
-def test_ctrl_c_leaves_nothing_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_ending_it_early_leaves_nothing_running(
+    ending: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = tmp_path / "runs"
     out.mkdir()
     monkeypatch.setenv("STREAMGAUGE_STATE", str(tmp_path / "state"))
@@ -107,7 +110,7 @@ def test_ctrl_c_leaves_nothing_running(tmp_path: Path, monkeypatch: pytest.Monke
         wait_for(lambda: agent(out, "consumer-0"))
         run = one_run(out)
         assert agents_and_brokers(run)
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, ending)
         _, stderr = process.communicate(timeout=120)
     finally:
         end(process)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.agents.assignment import Assignment
+from streamgauge.core.errors import BadInput
 
 _KEPT = 8192
 
@@ -38,5 +39,5 @@ class Live:
         if len(kept):
             content["p99_ms"] = float(np.percentile(kept, 99)) / 1e6
         if self._run.is_local:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(BadInput):
                 self._run.write_json(self._run.live(self._task.agent), content)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 import traceback
 
@@ -36,6 +37,9 @@ app.add_typer(cluster_app, name="cluster")
 def main() -> None:
     """Errors are one line each, unless asked for more; the exit code says whose fault it is."""
     debug = "-d" in sys.argv or "--debug" in sys.argv
+    # Whoever ends us, a terminal that closes or a scheduler: as Ctrl-C does, with nothing left running.
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, signal.default_int_handler)
     logging.basicConfig(level=logging.DEBUG if debug else logging.CRITICAL + 1)
     try:
         app()

@@ -7,6 +7,7 @@ through pyarrow's file systems, so that no stage assumes a disk shared by all ho
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import posixpath
 import secrets
@@ -145,10 +146,8 @@ class RunDir:
         self.write_text(relative, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
     def open_output(self, relative: str) -> _WholeFile:
-        """A file to write that takes its name only when it is complete."""
-        path = self._at(relative)
-        self._files.create_dir(posixpath.dirname(path), recursive=True)
-        return _WholeFile(self._files, path)
+        """A file to write that takes its name only when it is complete; else BadInput says why not."""
+        return _WholeFile(self._files, self._at(relative), self.url(relative))
 
     @cached_property
     def _located(self) -> tuple[fs.FileSystem, str]:
@@ -175,28 +174,42 @@ class RunDir:
 class _WholeFile:
     """Writes beside the final name, and moves into place on success."""
 
-    def __init__(self, files: fs.FileSystem, path: str) -> None:
-        self._files, self._path = files, path
-        folder, name = posixpath.split(path)
+    def __init__(self, files: fs.FileSystem, path: str, shown: str) -> None:
+        self._files, self._path, self._shown = files, path, shown
+        self._folder, name = posixpath.split(path)
         # A leading underscore hides an unfinished file from Spark and pyarrow datasets.
-        self._unfinished = posixpath.join(folder, f"_{name}.{secrets.token_hex(4)}")
+        self._unfinished = posixpath.join(self._folder, f"_{name}.{secrets.token_hex(4)}")
 
     def __enter__(self) -> pa.NativeFile:
-        self._stream = self._files.open_output_stream(self._unfinished)
+        try:
+            self._files.create_dir(self._folder, recursive=True)
+            self._stream = self._files.open_output_stream(self._unfinished)
+        except OSError as error:
+            raise _write_failed(self._shown, error) from error
         return self._stream
 
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         in_place = False
         try:
             self._stream.close()
             if kind is None:
                 self._files.move(self._unfinished, self._path)
                 in_place = True
+        except OSError as late:
+            error = error or late
         finally:
             if not in_place:
                 # What went wrong is more worth telling than that this did too.
                 with contextlib.suppress(OSError):
                     self._files.delete_file(self._unfinished)
+        if isinstance(error, OSError):
+            raise _write_failed(self._shown, error) from error
+
+
+def _write_failed(shown: str, error: OSError) -> BadInput:
+    if error.errno == errno.ENOSPC or "No space left" in str(error):
+        return BadInput(f"{shown}: the disk is full; free some space or choose another --out")
+    return BadInput(f"{shown}: cannot be written: {error}")
 
 
 def runs_in(runs_folder: str) -> list[RunDir]:

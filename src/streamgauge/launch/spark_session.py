@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from streamgauge.core.errors import BadInput
@@ -73,7 +75,13 @@ def spark_session(
 
 def _stop(session: SparkSession) -> None:
     """Stop the session; when it does not answer, end its Java process, which is ours."""
-    stopping = threading.Thread(target=session.stop, name="spark-stop", daemon=True)
+
+    def stop() -> None:
+        # A signal to our whole process group has ended Java already: then there is nothing to stop.
+        with contextlib.suppress(Py4JError, OSError):
+            session.stop()
+
+    stopping = threading.Thread(target=stop, name="spark-stop", daemon=True)
     stopping.start()
     stopping.join(_STOP_DEADLINE_S)
     if stopping.is_alive():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from streamgauge.core.errors import BadInput, StreamgaugeError
 from streamgauge.core.run_dir import RunDir
 from streamgauge.tables.column import Table
 
@@ -32,11 +30,8 @@ class EventFiles:
             return
         part = self._parts.get(table.name, 0)
         path = self._run.event_file(table.name, self._case, self._agent, part)
-        try:
-            with self._run.open_output(path) as stream:
-                pq.write_table(content, stream, **_layout(table))
-        except OSError as error:
-            raise _write_failed(self._run.url(path), error) from error
+        with self._run.open_output(path) as stream:
+            pq.write_table(content, stream, **_layout(table))
         self._parts[table.name] = part + 1
         self.rows[table.name] = self.rows.get(table.name, 0) + content.num_rows
 
@@ -63,9 +58,3 @@ def _layout(table: Table) -> dict[str, Any]:
         "column_encoding": dict.fromkeys(integers, "DELTA_BINARY_PACKED"),
         "write_statistics": True,
     }
-
-
-def _write_failed(path: str, error: OSError) -> StreamgaugeError:
-    if error.errno == errno.ENOSPC or "No space left" in str(error):
-        return BadInput(f"{path}: the disk is full; free some space or choose another --out")
-    return BadInput(f"{path}: cannot be written: {error}")
