@@ -11,7 +11,8 @@ from streamgauge.agents import life
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Manifest
 from streamgauge.agents.life import live_through
-from streamgauge.core.errors import Unreachable
+from streamgauge.core.errors import BadInput, Unreachable
+from streamgauge.recording.parquet import EventFiles
 from streamgauge.spec.target import Target
 from streamgauge.tables.events import MARKS, RECEIVES, SENDS
 
@@ -165,4 +166,18 @@ def test_a_full_disk_is_a_failure_that_still_has_a_manifest(
     assert (manifest.outcome, manifest.error, manifest.counts) == ("failed", "BadInput", {})
     assert "the disk is full" in (manifest.reason or "")
     assert manifest_in(assignment) == manifest
+    assert client.closed
+
+
+def test_a_manifest_that_cannot_be_written_is_told_all_the_same(
+    assign: Assign, world: Callable[[Any], World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise BadInput("the disk is full")
+
+    monkeypatch.setattr(EventFiles, "write", full)
+    monkeypatch.setattr(life, "write_manifest", full)
+    world(client := FakeProducer(FakeClock()))
+    manifest = live_through(assign(messages=10, rate="1k/s"), FakeRendezvous())
+    assert (manifest.outcome, manifest.reason) == ("failed", "the disk is full")
     assert client.closed

@@ -2,9 +2,11 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from pyspark.errors import PySparkException
 
+from streamgauge.analysis import pipeline
 from streamgauge.analysis.pipeline import analyze
-from streamgauge.core.errors import CorruptRun
+from streamgauge.core.errors import CorruptRun, StreamgaugeError
 from streamgauge.tables import events
 from streamgauge.tables.results import RESULT_TABLES
 
@@ -129,3 +131,22 @@ def test_a_case_that_is_not_planned_is_named(session, tmp_path):
 def test_results_are_read_by_case_name(results):
     assert isinstance(results, Results)
     assert results.row("verdicts", "clean")["case"] == "001"
+
+
+@pytest.mark.parametrize(
+    ("told", "words", "exit_code"),
+    [
+        ("Task failed.\nCaused by: java.io.IOException: No space left on device", "the disk is full", 2),
+        ("Job aborted.\n\tat org.apache", r"the analysis failed: Job aborted\.; --debug", 1),
+        ("", "Spark did not say why", 1),
+    ],
+)
+def test_what_spark_says_becomes_one_line(session, recorded, monkeypatch, told, words, exit_code):
+    def fail(*_):
+        raise PySparkException(told)
+
+    monkeypatch.setattr(pipeline._Analysis, "compute", fail)
+    with pytest.raises(StreamgaugeError, match=words) as caught:
+        analyze(session, recorded.run)
+    assert str(caught.value).startswith(recorded.run.location)
+    assert (caught.value.exit_code, len(str(caught.value).splitlines())) == (exit_code, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from typing import Any
@@ -104,7 +105,9 @@ class _Agent:
             self.manifest.outcome, self.manifest.reason = "failed", str(error)
             self.manifest.error = type(error).__name__
         self.manifest.counts = dict(self._files.rows)
-        write_manifest(self._assignment, self.manifest)
+        # It goes to the launcher by pipe, too: a full disk must not keep it from there.
+        with contextlib.suppress(StreamgaugeError):
+            write_manifest(self._assignment, self.manifest)
         # A library may wait for a broker that is gone; nothing hangs on its end any more.
         closing = threading.Thread(target=self._close_client, name="close", daemon=True)
         closing.start()

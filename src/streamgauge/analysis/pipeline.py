@@ -29,7 +29,7 @@ from streamgauge.analysis.spans import spans_of
 from streamgauge.analysis.strays import intact_counts, matched_counts, strays
 from streamgauge.analysis.throughput import throughput
 from streamgauge.analysis.verdicts import verdicts
-from streamgauge.core.errors import CorruptRun
+from streamgauge.core.errors import BadInput, CorruptRun, StreamgaugeError
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
 from streamgauge.plan.plan_file import Plan, read_plan
@@ -51,12 +51,17 @@ def analyze(session: SparkSession, run: RunDir) -> None:
     try:
         _Analysis(session, run, plan).compute()
     except (PySparkException, Py4JError) as error:
-        failed = _FAILED_FILE.search(str(error))
-        if failed is None:
-            raise
-        raise CorruptRun(
-            f"{failed['file']}: cannot be read as Parquet; its run cannot be analysed"
-        ) from error
+        raise _why_not(run, str(error)) from error
+
+
+def _why_not(run: RunDir, told: str) -> StreamgaugeError:
+    """Spark's word on what went wrong, in one line."""
+    if "No space left on device" in told:
+        return BadInput(f"{run.location}: the disk is full; free some space, then: streamgauge analyze")
+    if (failed := _FAILED_FILE.search(told)) is not None:
+        return CorruptRun(f"{failed['file']}: cannot be read as Parquet; its run cannot be analysed")
+    first = next(iter(told.strip().splitlines()), "Spark did not say why")
+    return StreamgaugeError(f"{run.location}: the analysis failed: {first}; --debug shows more")
 
 
 class _Analysis:

@@ -80,9 +80,11 @@ def _run_agent(assignment: Assignment, barrier: BarrierTaskContext, driver_host:
     def on_death(died: AgentDied) -> None:
         # The task's own thread may be waiting in allGather for agents that go on for long.
         run, agent = assignment.run_dir, assignment.task.agent
-        if not run.has(run.manifest(assignment.case, agent)):
-            write_manifest(assignment, Manifest(agent, assignment.case, "died", str(died)))
-        leave_now()
+        try:
+            if not run.has(run.manifest(assignment.case, agent)):
+                write_manifest(assignment, Manifest(agent, assignment.case, "died", str(died)))
+        finally:
+            leave_now()
 
     child = ChildProcess(assignment, on_death)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -173,7 +174,9 @@ class RunCycle:
         for case in self.status.cases.values():
             if case.status == "running":
                 case.status, case.reason = "partial", reason
-        self._write_records()
+        # The reason is on its way to the user; that it cannot be noted down (a full disk) is not worth more.
+        with contextlib.suppress(BadInput):
+            self._write_records()
 
     def _write_records(self) -> None:
         write_status(self.run, self.status)

@@ -65,6 +65,9 @@ def spark_session(
     except Exception as error:  # py4j and Spark raise all sorts of things here
         raise BadInput(f"--master {master}: Spark cannot start: {_first_line(error)}") from error
     try:
+        # It would print a traceback when Java is ended together with us.
+        server: Any = session.sparkContext._accumulatorServer
+        server.handle_error = lambda *_: None
         session.sparkContext.setLogLevel(log_level)
         if local is None:
             check_slots(slots_needed, session.sparkContext.defaultParallelism, master)
