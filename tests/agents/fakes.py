@@ -113,6 +113,9 @@ class FakeConsumer(Consumer):
         self.read, self.closed = 0, False
         self._coming, self._endless = list(coming), endless
 
+    def assign(self, start: Mapping[tuple[int, int], int]) -> None:
+        raise AssertionError("an agent reads what its options say")
+
     def wait_ready(self, deadline_s: float) -> None:
         pass
 

@@ -21,6 +21,7 @@ from streamgauge.drivers.contract import (
 )
 from streamgauge.drivers.registry import driver_class, open_driver
 from streamgauge.payload.making import MessageMaker, Outgoing
+from streamgauge.payload.ordinal import ordinal_keys, ordinals
 from streamgauge.payload.reading import MessageReader, Packed
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Message, Topics
@@ -158,10 +159,62 @@ class DriverConformance:
             wired.consumer.poll(0.1)
             assert wired.consumer.caught_up(ends)
 
+    def test_a_loop_without_message_headers(self, driver: Driver, topic: str) -> None:
+        """Keys are ordinals, values are free; read twice, from the start and from the middle."""
+        driver.prepare_topics(Topics(name=topic), (topic,))
+        values = [bytes([number % 251]) * 10 for number in range(300)]
+        producer = driver.producer(ProducerOptions(0, (topic,), "ordinal", "all", "none"))
+        consumer = driver.consumer(ConsumerOptions(0, (topic,), "ordinal", (), None, {}))
+        told = produce_all(producer, Outgoing(0, values, ordinal_keys(0, 300), None))
+        assert sorted(np.concatenate([acks.sequences for acks in told]).tolist()) == list(range(300))
+        places = sorted(int(offset) for acks in told for offset in acks.offsets)
+        for first in (0, 200):
+            consumer.assign({(0, 0): places[first]})
+            got = consume_all(consumer, 300 - first)
+            assert ordinals(got.carried).tolist() == list(range(first, 300))
+            assert got.values == values[first:]
+        producer.close()
+        consumer.close()
+        driver.remove_topics([topic])
+
+    def test_counters_are_numbers_by_name(self, driver: Driver, topic: str) -> None:
+        with Wired(driver, (topic,), partitions=1, message=Message(size=64)) as wired:
+            wired.send(10, batch=10)
+            wired.collect_acks()
+            wired.receive(10)
+            for counters in (wired.producer.counters(), wired.consumer.counters()):
+                assert all(isinstance(count, int) and count > 0 for count in counters.values())
+
     def test_settings_in_force_are_told(self, driver: Driver, topic: str) -> None:
         with Wired(driver, (topic,), partitions=1, message=Message(size=64)) as wired:
             assert isinstance(wired.producer.settings_in_force(), dict)
             assert isinstance(wired.consumer.settings_in_force(), dict)
+
+
+def produce_all(producer: Producer, left: Outgoing) -> list[Acks]:
+    """Send everything, flush, and wait until the fate of all is known."""
+    told = []
+    for _ in range(PATIENCE):
+        if len(left):
+            left = left.rest(producer.send(left, 0))
+        else:
+            producer.flush_soon()
+        if (acks := producer.poll(0.1)) is not None:
+            told.append(acks)
+        if not len(left) and not producer.outstanding():
+            return told
+    raise AssertionError(f"{producer.outstanding()} messages are still outstanding")
+
+
+def consume_all(consumer: Consumer, count: int) -> Got:
+    got = Got()
+    for _ in range(PATIENCE + count):
+        if (received := consumer.poll(0.1)) is not None:
+            got.add(received)
+        if len(got.values) >= count:
+            break
+    assert len(got.values) == count
+    return got
 
 
 class Wired:

@@ -1,7 +1,17 @@
 """What a driver is: it sends bytes and says what became of them, it receives batches, it closes.
 
 It never stamps, records or paces: the agent does, so that all drivers are measured alike. This is
-the contract for client libraries with blocking calls; asynchronous ones get a twin.
+the contract for client libraries with blocking calls; asynchronous ones have a twin
+(`async_contract`), and what moves whole loops below Python has `engine`.
+
+Whoever times a loop over this contract, instead of pacing messages through it:
+
+- *produce n*: `send` batches of `Outgoing` (what is not taken is sent again after a `poll`), `poll(0)` now
+  and then, in the end `flush_soon()` and `poll` until nothing is `outstanding()`. All that can be made
+  beforehand is: values, keys, the `Outgoing` objects.
+- *consume n*: a consumer made without partitions, then `assign` (from where the time counts), then `poll`
+  until n records have come. For a warm consumer, let it `assign` where the partitions end and `wait_ready`
+  before.
 
 A driver is found by its name in the entry-point group `streamgauge.drivers`, and has to pass the
 conformance suite in `tests/drivers/conformance.py`.
@@ -27,6 +37,10 @@ from streamgauge.spec.workload import Topics
 UNKNOWN = -1
 """A partition, an offset or a timestamp that nobody told."""
 
+Identity = Carrier | Literal["ordinal"]
+"""What tells which message one is: the part of it that carries the message header, or `ordinal`: no
+header, the key is the sequence number as `payload.ordinal` writes it, and the value is free."""
+
 
 @dataclass(frozen=True)
 class Capabilities:
@@ -43,7 +57,7 @@ class Capabilities:
 class ProducerOptions:
     number: int
     topics: tuple[str, ...]
-    carrier: Carrier
+    carrier: Identity
     acks: Literal["0", "1", "all"]
     compression: str
 
@@ -52,13 +66,29 @@ class ProducerOptions:
 class ConsumerOptions:
     number: int
     topics: tuple[str, ...]
-    carrier: Carrier
+    carrier: Identity
     partitions: tuple[tuple[int, int], ...]
-    """(topic, partition) pairs to read; with a group, what the broker has to deal out."""
+    """(topic, partition) pairs to read; with a group, what the broker has to deal out. Without a group there
+    may be none: then nothing is read until `Consumer.assign`."""
     group: str | None
     """None: the partitions are assigned as given."""
     start: Mapping[tuple[int, int], int]
     """Offsets to begin at: where each partition ended before the case."""
+
+
+@dataclass(frozen=True)
+class SharedSetting:
+    """A setting that means the same in several libraries, as it was in force in one of them."""
+
+    name: str
+    """streamgauge's name, the same for all; quantities carry their unit."""
+    native: str | None
+    """The library's own name; None: it has no such setting."""
+    value: str | int | float | bool | None
+    """What was in force, in the unit of `name`; None: the library leaves it to the operating system, or
+    has no such setting."""
+    note: str = ""
+    """What else a reader has to know, e.g. what the library does instead."""
 
 
 @dataclass(slots=True)
@@ -81,7 +111,7 @@ class Received:
 
     values: list[bytes] | Packed
     carried: list[bytes | None] | None
-    """Keys or record headers, where these carry the message header."""
+    """Keys or record headers, where these carry the message header; keys, where they are ordinals."""
     topics: NDArray[np.int32] | int
     partitions: NDArray[np.int32] | int
     offsets: NDArray[np.int64]
@@ -114,6 +144,19 @@ class Producer(ABC):
         """No more messages will come: hold nothing back."""
 
     def settings_in_force(self) -> dict[str, Any]:
+        """By the library's own names: all that it tells of itself, else what it was given."""
+        return {}
+
+    def shared_settings(self) -> list[SharedSetting]:
+        """Every setting that has a name across libraries, also those that this one lacks."""
+        return []
+
+    def counters(self) -> dict[str, int]:
+        """What was counted since the client was made, by name; most drivers count nothing.
+
+        `crossings`: calls between Python and Java, both ways. `jni_calls`: JNI functions called in this
+        process, where that was asked for and can be counted. Both exact; see docs/drivers.md.
+        """
         return {}
 
     @abstractmethod
@@ -134,10 +177,30 @@ class Consumer(ABC):
         """What has come; wait for the first record as long as `timeout_s`."""
 
     @abstractmethod
+    def assign(self, start: Mapping[tuple[int, int], int]) -> None:
+        """Read these (topic, partition) pairs from these offsets on, and no others; without waiting.
+
+        What was read ahead before is forgotten. Not for members of a group.
+        """
+
+    @abstractmethod
     def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
         """Has all been read that was there, up to these ends by (topic, partition)?"""
 
     def settings_in_force(self) -> dict[str, Any]:
+        """By the library's own names: all that it tells of itself, else what it was given."""
+        return {}
+
+    def shared_settings(self) -> list[SharedSetting]:
+        """Every setting that has a name across libraries, also those that this one lacks."""
+        return []
+
+    def counters(self) -> dict[str, int]:
+        """What was counted since the client was made, by name; most drivers count nothing.
+
+        `crossings`: calls between Python and Java, both ways. `jni_calls`: JNI functions called in this
+        process, where that was asked for and can be counted. Both exact; see docs/drivers.md.
+        """
         return {}
 
     @abstractmethod

@@ -9,7 +9,7 @@ records are read as objects.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import confluent_kafka
@@ -36,26 +36,29 @@ def available() -> bool:
 
 
 class BatchQueue:
-    """Takes over the records of some partitions of a consumer. Make it before they are assigned."""
+    """Takes over the records of a consumer's partitions."""
 
-    def __init__(
-        self, consumer: Any, topics: Mapping[str, int], partitions: tuple[tuple[int, int], ...]
-    ) -> None:
+    def __init__(self, consumer: Any, topics: Mapping[str, int]) -> None:
         self._library, self._topics = _library(), topics
         self._numbers: dict[int, int] = {}
-        handle = ctypes.c_void_p.from_address(id(consumer) + object.__basicsize__)
-        self._queue = self._library.rd_kafka_queue_new(handle)
-        names = list(topics)
-        self._sources = []
-        for topic, partition in partitions:
-            source = self._library.rd_kafka_queue_get_partition(handle, names[topic].encode(), partition)
-            self._library.rd_kafka_queue_forward(source, self._queue)
-            self._sources.append(source)
+        self._handle = ctypes.c_void_p.from_address(id(consumer) + object.__basicsize__)
+        self._queue = self._library.rd_kafka_queue_new(self._handle)
+        self._sources: dict[tuple[int, int], int] = {}
         names_of_functions = ("consume_queue", "consume_batch_queue", "message_timestamp", "message_destroy")
         self._functions: Any = tuple(
             ctypes.cast(getattr(self._library, f"rd_kafka_{name}"), ctypes.c_void_p).value
             for name in names_of_functions
         )
+
+    def take_over(self, partitions: Iterable[tuple[int, int]]) -> None:
+        """Before they are assigned; what was taken over once stays so."""
+        names = list(self._topics)
+        for topic, partition in partitions:
+            if (topic, partition) not in self._sources:
+                name = names[topic].encode()
+                source = self._library.rd_kafka_queue_get_partition(self._handle, name, partition)
+                self._library.rd_kafka_queue_forward(source, self._queue)
+                self._sources[topic, partition] = source
 
     def take(self, timeout_s: float) -> Received | None:
         """What has come; wait for the first record as long as `timeout_s`."""
@@ -88,9 +91,9 @@ class BatchQueue:
 
     def close(self) -> None:
         """Before the consumer is closed."""
-        for queue in (*self._sources, self._queue):
+        for queue in (*self._sources.values(), self._queue):
             self._library.rd_kafka_queue_destroy(queue)
-        self._sources = []
+        self._sources = {}
 
 
 def _library() -> ctypes.CDLL:

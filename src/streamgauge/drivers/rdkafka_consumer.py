@@ -33,15 +33,22 @@ class RdkafkaConsumer(Consumer):
             raise bad_setting(error) from None
         self._batches: BatchQueue | None = None
         if not objects and options.group is None and options.carrier == "value" and available():
-            self._batches = BatchQueue(self._consumer, self._topic_numbers, options.partitions)
-        if options.group is None:
-            self._consumer.assign([self._from_start(place) for place in options.partitions])
-        else:
+            self._batches = BatchQueue(self._consumer, self._topic_numbers)
+        self._start = dict(options.start)
+        if options.group is not None:
             self._consumer.subscribe(list(options.topics), on_assign=self._on_assign)
+        elif options.partitions:
+            self.assign({place: options.start.get(place, 0) for place in options.partitions})
+
+    def assign(self, start: Mapping[tuple[int, int], int]) -> None:
+        self._start, self._early = dict(start), []
+        if self._batches is not None:
+            self._batches.take_over(start)
+        self._consumer.assign([self._from_start(place) for place in start])
 
     def _from_start(self, place: tuple[int, int]) -> TopicPartition:
         topic, partition = place
-        return TopicPartition(self._options.topics[topic], partition, self._options.start.get(place, 0))
+        return TopicPartition(self._options.topics[topic], partition, self._start.get(place, 0))
 
     def _on_assign(self, consumer: confluent_kafka.Consumer, places: list[TopicPartition]) -> None:
         consumer.assign([self._from_start((self._topic_numbers[p.topic], p.partition)) for p in places])
@@ -96,7 +103,7 @@ class RdkafkaConsumer(Consumer):
     def _carried(self, records: list[Message]) -> list[bytes | None] | None:
         if self._options.carrier == "value":
             return None
-        if self._options.carrier == "key":
+        if self._options.carrier in ("key", "ordinal"):
             return list(map(Message.key, records))
         return [dict(record.headers() or ()).get(RECORD_HEADER) for record in records]
 
@@ -110,7 +117,7 @@ class RdkafkaConsumer(Consumer):
             return False
         for place in self._consumer.position(self._consumer.assignment()):
             number = (self._topic_numbers[place.topic], place.partition)
-            begun = place.offset if place.offset >= 0 else self._options.start.get(number, 0)
+            begun = place.offset if place.offset >= 0 else self._start.get(number, 0)
             if begun < ends.get(number, 0):
                 return False
         return True

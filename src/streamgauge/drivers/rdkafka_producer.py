@@ -15,6 +15,7 @@ from streamgauge.drivers.kafka_topics import LOGGER, bad_setting
 from streamgauge.drivers.rdkafka_columns import column
 from streamgauge.payload.header import RECORD_HEADER, sequences
 from streamgauge.payload.making import Outgoing
+from streamgauge.payload.ordinal import ordinals
 
 # librdkafka's own defaults.
 _QUEUE_MESSAGES = 100_000
@@ -25,6 +26,7 @@ class RdkafkaProducer(Producer):
     def __init__(self, client: dict[str, Any], options: ProducerOptions) -> None:
         self._client, self._options = client, options
         self._topics, self._carrier = options.topics, options.carrier
+        self._sequences = ordinals if options.carrier == "ordinal" else sequences
         try:
             self._producer = confluent_kafka.Producer(client, logger=LOGGER)
             metadata = [self._producer.list_topics(name, timeout=15).topics[name] for name in self._topics]
@@ -128,19 +130,30 @@ class RdkafkaProducer(Producer):
         delivered, self._delivered = self._delivered, []
         failed, self._failed = self._failed, []
         self._told += len(delivered) + len(failed)
-        numbers = sequences(self._carried(delivered)) if delivered else np.zeros(0, np.int64)
+        numbers = self._sequences(self._carried(delivered)) if delivered else np.zeros(0, np.int64)
         count = len(delivered)
         partitions: Any = 0 if self._one_partition else column(Message.partition, delivered, np.int32)
         # Without acks from a broker nobody knows an offset.
         no_offsets = self._options.acks == "0"
         offsets = np.full(count, UNKNOWN) if no_offsets else column(Message.offset, delivered, np.int64)
         acks = Acks(numbers, partitions, offsets)
-        return _with_failures(acks, failed) if failed else acks
+        return self._with_failures(acks, failed) if failed else acks
+
+    def _with_failures(self, acks: Acks, failed: list[tuple[KafkaError, bytes]]) -> Acks:
+        numbers = self._sequences([carried for _, carried in failed])
+        nowhere = np.full(len(failed), UNKNOWN)
+        partitions = np.broadcast_to(np.asarray(acks.partitions, np.int32), (len(acks),))
+        return Acks(
+            np.concatenate([acks.sequences, numbers]),
+            np.concatenate([partitions, nowhere.astype(np.int32)]),
+            np.concatenate([acks.offsets, nowhere]),
+            {int(n): error.str() for n, (error, _) in zip(numbers, failed, strict=True)},
+        )
 
     def _carried(self, messages: list[Message]) -> list[bytes]:
         if self._carrier == "value":
             return list(map(Message.value, messages))
-        if self._carrier == "key":
+        if self._carrier in ("key", "ordinal"):
             return list(map(Message.key, messages))
         heads, self._heads = self._heads, []
         return heads
@@ -158,15 +171,3 @@ class RdkafkaProducer(Producer):
     def close(self) -> None:
         self._producer.purge()
         self._producer.close()
-
-
-def _with_failures(acks: Acks, failed: list[tuple[KafkaError, bytes]]) -> Acks:
-    numbers = sequences([carried for _, carried in failed])
-    nowhere = np.full(len(failed), UNKNOWN)
-    partitions = np.broadcast_to(np.asarray(acks.partitions, np.int32), (len(acks),))
-    return Acks(
-        np.concatenate([acks.sequences, numbers]),
-        np.concatenate([partitions, nowhere.astype(np.int32)]),
-        np.concatenate([acks.offsets, nowhere]),
-        {int(n): error.str() for n, (error, _) in zip(numbers, failed, strict=True)},
-    )

@@ -133,7 +133,7 @@ class _Producer(Producer):
         return count
 
     def _carried(self, batch: Outgoing) -> list[bytes] | None:
-        if self._options.carrier == "key":
+        if self._options.carrier in ("key", "ordinal"):
             return batch.keys
         if self._options.carrier == "headers" and batch.headers is not None:
             return [dict(headers)[RECORD_HEADER] for headers in batch.headers]
@@ -168,8 +168,14 @@ class _Consumer(Consumer):
         self.clock = self._clock = SimulatedClock()
         self._laws, self._folder, self._partitions, self._options = laws, folder, partitions, options
         self._wall_offset_ns = read_clocks().wall_offset_ns
+        self._start = {place: options.start.get(place, 0) for place in options.partitions}
         self._coming: Iterator[tuple[int, Received]] | None = None
         self._exhausted = False
+
+    def assign(self, start: Mapping[tuple[int, int], int]) -> None:
+        """What has been written until now comes, and nothing that is written later."""
+        self._start, self._exhausted = dict(start), False
+        self._coming = self._deliveries()
 
     def wait_ready(self, deadline_s: float) -> None:
         """Whatever is written will be received."""
@@ -219,9 +225,9 @@ class _Consumer(Consumer):
         whole[sequences] = departed
         arrivals = arrivals_ns(whole, latency, fate, self._partitions)
         partitions, offsets = _places(sequences, producer, self._partitions)
-        mine = {p for t, p in self._options.partitions if t == topic}
         for row, sequence in enumerate(sequences):
-            if fate.lost[sequence] or int(partitions[row]) not in mine:
+            start = self._start.get((topic, int(partitions[row])))
+            if fate.lost[sequence] or start is None or offsets[row] < start:
                 continue
             value = _damaged(values[row], int(sequence)) if fate.corrupted[sequence] else values[row]
             append_ms = (int(departed[row] + latency[sequence] // 2) + self._wall_offset_ns) // NS_PER_MS
