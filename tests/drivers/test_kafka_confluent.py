@@ -5,11 +5,11 @@ import uuid
 import pytest
 
 from streamgauge.core.errors import BadInput, Unreachable
-from streamgauge.drivers.contract import ConsumerOptions, Driver, ProducerOptions
 from streamgauge.drivers.registry import open_driver
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Message, Topics
 from tests.drivers.conformance import DriverConformance, Wired
+from tests.drivers.kafka_conformance import KafkaConformance
 
 pytestmark = pytest.mark.broker
 
@@ -19,10 +19,10 @@ def kafka_target(bootstrap: str, read: str = "batches", **parts: object) -> Targ
     return Target(name="kafka", driver="kafka_confluent", settings=settings, **parts)
 
 
-class TestConformance(DriverConformance):
-    @pytest.fixture
-    def target(self, kafka: str) -> Target:
-        return kafka_target(kafka, producer_client={"linger.ms": 1})
+class TestConformance(KafkaConformance):
+    driver_name = "kafka_confluent"
+    native_linger = "linger.ms"
+    native_unknown = "no.such.setting"
 
     def test_a_small_queue_refuses_and_then_takes_the_rest(self, kafka: str, topic: str) -> None:
         target = kafka_target(kafka, producer_client={"queue.buffering.max.messages": 100})
@@ -30,16 +30,6 @@ class TestConformance(DriverConformance):
             wired.send(1000, batch=250)
             wired.collect_acks()
             assert len(wired.receive(1000).values) == 1000
-
-    def test_a_group_reads_every_partition(self, driver: Driver, topic: str) -> None:
-        driver.prepare_topics(Topics(name=topic, partitions=2), (topic,))
-        start = driver.end_offsets((topic,), 2)
-        options = ConsumerOptions(0, (topic,), "value", ((0, 0), (0, 1)), f"g-{topic}", start)
-        consumer = driver.consumer(options)
-        consumer.wait_ready(30)
-        assert consumer.caught_up(start)
-        consumer.close()
-        driver.remove_topics([topic])
 
 
 class TestConformanceReadingObjects(DriverConformance):
@@ -68,17 +58,6 @@ def test_a_broker_that_does_not_answer_is_named() -> None:
         driver.check_reachable(1)
 
 
-def test_a_client_setting_that_librdkafka_does_not_know_is_bad_input(kafka: str) -> None:
-    driver = open_driver(kafka_target(kafka, producer_client={"no.such.setting": 1}), {})
-    with pytest.raises(BadInput, match=r"no\.such\.setting"):
-        driver.producer(ProducerOptions(0, ("t",), "value", "all", "none"))
-
-
 def test_without_an_address_it_says_so() -> None:
     with pytest.raises(BadInput, match=r"settings.bootstrap: no Kafka address"):
         open_driver(Target(name="kafka", driver="kafka_confluent"), {})
-
-
-def test_an_unknown_driver_names_those_there_are() -> None:
-    with pytest.raises(BadInput, match=r"no driver 'nope'; allowed: .*kafka_confluent.*simulated"):
-        open_driver(Target(name="x", driver="nope"), {})

@@ -41,6 +41,25 @@ def test_a_secret_in_the_clear_is_refused_and_not_repeated(
     assert "\n" not in message
 
 
+LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule required username='me' {};"
+
+
+@pytest.mark.parametrize(
+    "password", [f'password="{SECRET}"', f"password={SECRET}", f"password = '${{NAME}}{SECRET}'"]
+)
+def test_a_secret_inside_a_java_login_is_refused_too(write: Write, password: str) -> None:
+    path = write({**TARGET, "client": {"sasl.jaas.config": LOGIN.format(password)}})
+    with pytest.raises(BadInput, match=r"client.sasl.jaas.config holds a secret in the clear") as caught:
+        load_target(path)
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("password", ['password="${NAME}"', "password=${NAME}", "password = '${NAME}' "])
+def test_a_java_login_by_reference_is_taken_as_it_is(write: Write, password: str) -> None:
+    client = {"sasl.jaas.config": LOGIN.format(password)}
+    assert load_target(write({**TARGET, "client": client})).client == client
+
+
 @every_part
 def test_a_secret_by_reference_is_taken_as_it_is(write: Write, part: str) -> None:
     target = load_target(write({**TARGET, part: {"sasl.password": "${KAFKA_PASSWORD}"}}))

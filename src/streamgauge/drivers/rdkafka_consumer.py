@@ -12,7 +12,8 @@ import numpy as np
 from confluent_kafka import KafkaException, Message, TopicPartition
 
 from streamgauge.core.errors import CaseFailed, Unreachable
-from streamgauge.drivers.contract import Consumer, ConsumerOptions, Received
+from streamgauge.drivers.contract import Consumer, ConsumerOptions, Received, SharedSetting
+from streamgauge.drivers.kafka_driver import ClientSettings
 from streamgauge.drivers.kafka_topics import LOGGER, bad_setting
 from streamgauge.drivers.rdkafka_batches import BatchQueue, available
 from streamgauge.drivers.rdkafka_columns import column
@@ -23,8 +24,9 @@ _CONSUME_AT_ONCE = 2000
 
 
 class RdkafkaConsumer(Consumer):
-    def __init__(self, client: dict[str, Any], options: ConsumerOptions, *, objects: bool = False) -> None:
-        self._client, self._options = client, options
+    def __init__(self, settings: ClientSettings, options: ConsumerOptions, *, objects: bool = False) -> None:
+        self._settings, self._options = settings, options
+        client = settings.native
         self._topic_numbers = {name: number for number, name in enumerate(options.topics)}
         self._early: list[Received] = []
         try:
@@ -123,7 +125,10 @@ class RdkafkaConsumer(Consumer):
         return True
 
     def settings_in_force(self) -> dict[str, Any]:
-        return {**self._client, "records read as": "batches" if self._batches else "objects"}
+        return {**self._settings.native, "records read as": "batches" if self._batches else "objects"}
+
+    def shared_settings(self) -> list[SharedSetting]:
+        return self._settings.shared()
 
     def close(self) -> None:
         if self._batches is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 from confluent_kafka import KafkaError, KafkaException, Message
 
 from streamgauge.core.errors import Unreachable
-from streamgauge.drivers.contract import UNKNOWN, Acks, Producer, ProducerOptions
+from streamgauge.drivers.contract import UNKNOWN, Acks, Producer, ProducerOptions, SharedSetting
+from streamgauge.drivers.kafka_driver import ClientSettings
 from streamgauge.drivers.kafka_topics import LOGGER, bad_setting
 from streamgauge.drivers.rdkafka_columns import column
 from streamgauge.payload.header import RECORD_HEADER, sequences
@@ -20,11 +22,13 @@ from streamgauge.payload.ordinal import ordinals
 # librdkafka's own defaults.
 _QUEUE_MESSAGES = 100_000
 _QUEUE_KBYTES = 1_048_576
+_FLUSH_S = 0.001
 
 
 class RdkafkaProducer(Producer):
-    def __init__(self, client: dict[str, Any], options: ProducerOptions) -> None:
-        self._client, self._options = client, options
+    def __init__(self, settings: ClientSettings, options: ProducerOptions) -> None:
+        self._settings, self._options = settings, options
+        client = settings.native
         self._topics, self._carrier = options.topics, options.carrier
         self._sequences = ordinals if options.carrier == "ordinal" else sequences
         try:
@@ -39,24 +43,21 @@ class RdkafkaProducer(Producer):
         self._most_bytes = int(client.get("queue.buffering.max.kbytes", _QUEUE_KBYTES)) * 1024
         self._largest = 1
         self._taken = self._told = 0
+        self._flushing = False
         self._left: list[tuple[str, dict[str, Any]]] = []
         self._delivered: list[Message] = []
         self._heads: list[bytes] = []
         self._failed: list[tuple[KafkaError, bytes]] = []
 
     def send(self, batch: Outgoing, topic: int) -> int:
+        self._flushing = False
         self._largest = max(self._largest, len(batch.values[0]))
         # Below librdkafka's own limits, so that it never refuses a message in the middle of a batch.
         room = min(self._most_messages, self._most_bytes // self._largest) - (self._taken - self._told)
         if room <= 0 or (self._left and not self._send_left()):
             return 0
         if len(batch) > room:
-            batch = Outgoing(
-                batch.first_sequence,
-                batch.values[:room],
-                batch.keys and batch.keys[:room],
-                batch.headers and batch.headers[:room],
-            )
+            batch = batch.head(room)
         if batch.headers is None:
             self._send_together(batch, self._topics[topic])
         else:
@@ -124,7 +125,10 @@ class RdkafkaProducer(Producer):
     def poll(self, timeout_s: float) -> Acks | None:
         if self._left:
             self._send_left()
-        self._producer.poll(timeout_s)
+        if self._flushing:
+            self._flush(timeout_s)
+        else:
+            self._producer.poll(timeout_s)
         if not self._delivered and not self._failed:
             return None
         delivered, self._delivered = self._delivered, []
@@ -162,11 +166,20 @@ class RdkafkaProducer(Producer):
         return self._taken - self._told
 
     def flush_soon(self) -> None:
-        # A flush that does not wait: librdkafka then sends what it has without lingering.
-        self._producer.flush(0)
+        self._flushing = True
+
+    def _flush(self, timeout_s: float) -> None:
+        """librdkafka lingers no more while a flush lasts; a short one, so that acks are told in time."""
+        deadline = time.monotonic() + timeout_s
+        while self._producer.flush(_FLUSH_S) and not (self._delivered or self._failed):
+            if time.monotonic() >= deadline:
+                return
 
     def settings_in_force(self) -> dict[str, Any]:
-        return dict(self._client)
+        return dict(self._settings.native)
+
+    def shared_settings(self) -> list[SharedSetting]:
+        return self._settings.shared()
 
     def close(self) -> None:
         self._producer.purge()

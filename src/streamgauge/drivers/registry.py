@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from streamgauge.core.errors import BadInput
 from streamgauge.drivers.contract import Driver
@@ -29,8 +29,7 @@ def driver_class(target: Target) -> type[Driver]:
         kind = found[0].load()
     except ImportError as error:
         raise BadInput(
-            f"target {target.name}: driver {target.driver} cannot be loaded: {error}; "
-            f"install it with: pip install 'streamgauge[{target.driver}]'"
+            f"target {target.name}: driver {target.driver} cannot be loaded: {error}; {_remedy(found[0])}"
         ) from error
     if not (isinstance(kind, type) and issubclass(kind, Driver)):
         raise BadInput(f"target {target.name}: driver {target.driver}: {kind!r} is not a streamgauge driver")
@@ -40,3 +39,13 @@ def driver_class(target: Target) -> type[Driver]:
 
 def open_driver(target: Target, endpoints: Mapping[str, str]) -> Driver:
     return driver_class(target)(target, endpoints)
+
+
+def _remedy(point: EntryPoint) -> str:
+    """An entry point names the extra that its client library comes with."""
+    package = point.dist.name if point.dist is not None else "streamgauge"
+    # Not `point.extras`: Python 3.11 splits names at a hyphen.
+    extra = point.value.partition("[")[2].strip(" ]")
+    if not extra:
+        return f"is {package} installed whole?"
+    return f"install what it needs: pip install '{package}[{extra}]'"

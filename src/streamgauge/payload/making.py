@@ -27,6 +27,15 @@ class Outgoing:
     def __len__(self) -> int:
         return len(self.values)
 
+    def head(self, count: int) -> Outgoing:
+        """The first `count` of them."""
+        return Outgoing(
+            self.first_sequence,
+            self.values[:count],
+            self.keys[:count] if self.keys is not None else None,
+            self.headers[:count] if self.headers is not None else None,
+        )
+
     def rest(self, taken: int) -> Outgoing:
         """What is left when the first `taken` have been accepted."""
         return Outgoing(

@@ -11,6 +11,10 @@ from streamgauge.spec.model import Setting, SpecModel
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _SECRET_KEY = re.compile(r"password|secret|passphrase|token$|key\.pem$|credentials", re.IGNORECASE)
+_SECRET_VALUE = re.compile(
+    r"""password\s*+=\s*+(?!["']?\$\{[A-Za-z_][A-Za-z0-9_]*\}["']?(?:[\s;]|$))""", re.IGNORECASE
+)
+"""A secret inside a longer setting, as in Java's `sasl.jaas.config`."""
 _ENV_ONLY = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 
 
@@ -55,7 +59,8 @@ class Target(SpecModel):
         """A secret written out would end up in the run folder, so it is refused."""
         for part in ("client", "producer_client", "consumer_client"):
             for key, value in getattr(self, part).items():
-                if _SECRET_KEY.search(key) and not _ENV_ONLY.fullmatch(str(value)):
+                alone = _SECRET_KEY.search(key) and not _ENV_ONLY.fullmatch(str(value))
+                if alone or _SECRET_VALUE.search(str(value)):
                     raise ValueError(
                         f"{part}.{key} holds a secret in the clear; "
                         "write ${NAME} and set NAME in the environment"
