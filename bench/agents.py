@@ -42,25 +42,22 @@ def run_agents(
     driver = open_driver(case.target, {})
     made = driver.prepare_topics(case.load.topics, case.topics)
     offsets = {} if only_read else driver.end_offsets(case.topics, case.load.topics.partitions)
-    children = {
-        task.agent: ChildProcess(
-            Assignment.of(run, case, task, {}, offsets),
-            on_death=lambda died: None,
-        )
-        for task in case.agents
-        if not (only_read and task.kind == "producer")
-    }
+    tasks = [task for task in case.agents if not (only_read and task.kind == "producer")]
+    children = {task.agent: ChildProcess(run, task.agent) for task in tasks}
     try:
+        for task in tasks:
+            children[task.agent].assign(Assignment.of(run, case, task, {}, offsets))
         for child in children.values():
             child.wait_for("ready", _DEADLINE_S)
         start = asdict(Start(now_ns() + NS_PER_S // 2))
         for child in children.values():
             child.say({"start": start})
+        ends = []
         for name, child in children.items():
             if name.startswith("producer"):
-                child.wait_for("finished", _DEADLINE_S)
+                ends += child.wait_for("finished", _DEADLINE_S)
         for child in children.values():
-            child.say({"producers_finished": True})
+            child.say({"producers_finished": ends})
         for name, child in children.items():
             done = child.wait_for("done", _DEADLINE_S)
             if done["outcome"] != "done":

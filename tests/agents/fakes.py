@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from streamgauge.agents.rendezvous import Start
+from streamgauge.agents.rendezvous import Ends, Start
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S, Clock, ClockReading
 from streamgauge.drivers.contract import (
     Acks,
@@ -197,16 +197,19 @@ class FakeRendezvous:
     """Everybody is always ready."""
 
     producers_finished: Callable[[], bool] = ALWAYS
+    acked_ends: Callable[[], Ends] = dict
     stopping: Callable[[], bool] = NEVER
     said: list[str] = field(default_factory=list)
     start: Start = START
+    ends: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def ready(self, reading: ClockReading, meanwhile: Callable[[], object]) -> Start:
         self.said.append("ready")
         return self.start
 
-    def finished(self) -> None:
+    def finished(self, ends: Ends) -> None:
         self.said.append("finished")
+        self.ends = dict(ends)
 
 
 FAKE_TARGET = Target(name="fake", driver="fake", client={"sasl.password": "${SG_PASSWORD}"})

@@ -34,7 +34,7 @@ def test_what_is_published_is_of_the_newest_latencies(assign: Assign, batches: l
     shown.messages = 5
     shown.publish()
     newest = [latency for batch in batches for latency in batch][-KEPT:]
-    expected = {"kind": "consumer", "messages": 5}
+    expected = {"case": "001", "kind": "consumer", "messages": 5}
     if newest:
         expected["p99_ms"] = pytest.approx(np.percentile(newest, 99) / 1e6)
     run = assignment.run_dir

@@ -112,14 +112,15 @@ def test_ready_tells_the_clocks_and_waits_for_the_start(pipes: Pipes) -> None:
 
 
 def test_an_agent_that_has_finished_says_so(pipes: Pipes) -> None:
-    pipes.rendezvous.finished()
-    assert pipes.hear() == {"finished": True}
+    pipes.rendezvous.finished({(0, 1): 17})
+    assert pipes.hear() == {"finished": [[0, 1, 17]]}
 
 
 def test_producers_have_finished_when_the_launcher_says_so(pipes: Pipes) -> None:
     assert not pipes.rendezvous.producers_finished()
-    pipes.say({"producers_finished": True})
+    pipes.say({"producers_finished": [[0, 1, 17]]})
     assert until(pipes.rendezvous.producers_finished)
+    assert pipes.rendezvous.acked_ends() == {(0, 1): 17}
     assert not pipes.rendezvous.stopping()
 
 
@@ -153,7 +154,7 @@ def test_others_that_are_never_ready_are_not_waited_for_for_ever(
 
 def test_a_launcher_that_is_gone_stops_the_agent(pipes: Pipes) -> None:
     pipes.stop_listening()
-    pipes.rendezvous.finished()
+    pipes.rendezvous.finished({})
     assert pipes.rendezvous.stopping()
 
 
@@ -168,7 +169,10 @@ class Child:
             stderr=subprocess.PIPE,
             text=True,
         )
-        self.say(json.loads(assignment.model_dump_json(by_alias=True)))
+        self.assign(assignment)
+
+    def assign(self, assignment: Assignment) -> None:
+        self.say({"assignment": json.loads(assignment.model_dump_json(by_alias=True))})
 
     def say(self, message: object) -> None:
         assert self._process.stdin is not None
@@ -199,11 +203,24 @@ def test_a_producer_in_a_process_of_its_own_tells_all_stations_of_its_life(simul
     child = Child(simulated)
     ready = child.hear()["ready"]
     child.say({"start": {"at_ns": ready["monotonic_ns"]}})
-    assert child.hear() == {"finished": True}
+    assert child.hear() == {"finished": []}
     done = child.hear()["done"]
     assert child.end() == 0
     assert (done["outcome"], done["counts"]["sends"]) == ("done", 50)
     assert simulated.run_dir.read_json(simulated.run_dir.manifest("001", "producer-0")) == done
+
+
+def test_one_process_takes_case_after_case(simulated: Assignment) -> None:
+    child = Child(simulated)
+    for case in ("001", "002"):
+        if case != "001":
+            child.assign(simulated.model_copy(update={"case": case}))
+        ready = child.hear()["ready"]
+        child.say({"start": {"at_ns": ready["monotonic_ns"]}})
+        assert child.hear() == {"finished": []}
+        done = child.hear()["done"]
+        assert (done["case"], done["outcome"], done["counts"]["sends"]) == (case, "done", 50)
+    assert child.end() == 0
 
 
 def test_an_agent_that_cannot_begin_says_why_and_ends_with_1(simulated: Assignment) -> None:

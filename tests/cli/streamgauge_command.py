@@ -37,10 +37,18 @@ def one_run(out: Path) -> Path:
 
 
 def agents_and_brokers(run: Path) -> list[psutil.Process]:
-    """Processes that belong to a run: they have its folder, or an agent's module, in their command line."""
+    """Processes that belong to a run: its folder is in their command line, or their log is in it."""
     found = []
-    for process in psutil.process_iter(["cmdline", "environ"]):
+    for process in psutil.process_iter(["cmdline"]):
         line = " ".join(process.info["cmdline"] or [])
-        if str(run) in line or "streamgauge.agents.process" in line:
+        if str(run) in line or log_of(process.pid).startswith(str(run.resolve())):
             found.append(process)
     return found
+
+
+def log_of(pid: int) -> str:
+    """Where a process writes its errors to; nothing when it is not ours to know."""
+    try:
+        return os.readlink(f"/proc/{pid}/fd/2")
+    except OSError:
+        return ""

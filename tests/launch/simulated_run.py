@@ -8,7 +8,7 @@ from typing import Any
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.life import live_through
-from streamgauge.agents.rendezvous import Start
+from streamgauge.agents.rendezvous import Ends, Start
 from streamgauge.core.clock import NS_PER_S, ClockReading
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, write_status
@@ -30,7 +30,10 @@ class OneAfterAnother:
         self._start = self._start or Start(reading.monotonic_ns + 3600 * NS_PER_S)
         return self._start
 
-    def finished(self) -> None: ...
+    def finished(self, ends: Ends) -> None: ...
+
+    def acked_ends(self) -> Ends:
+        return {}
 
     def producers_finished(self) -> bool:
         return True

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.streamgauge_command import agents_and_brokers, command, one_run, streamgauge
+from tests.cli.streamgauge_command import agents_and_brokers, command, log_of, one_run, streamgauge
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
@@ -63,7 +63,7 @@ def agent(out: Path, name: str) -> int | None:
 
 def _is(process: Any, name: str, run: Path) -> bool:
     """An agent's standard error is its log."""
-    return os.path.realpath(f"/proc/{process.pid}/fd/2") == str((run / "logs" / f"001-{name}.log").resolve())
+    return log_of(process.pid) == str((run / "logs" / f"{name}.log").resolve())
 
 
 @pytest.mark.parametrize("victim", ["consumer-0", "producer-0"])
@@ -96,6 +96,38 @@ def test_a_dead_agent_ends_the_run_within_ten_seconds_with_what_was_recorded(
     document = json.loads(streamgauge("results", run, "--json").stdout)
     assert document["status"] == "partial"
     assert document["cases"][0]["accounting"]["sent"] > 1000
+
+
+TWO_CASES = """
+name: two
+targets: [{{name: kafka, driver: kafka_confluent, settings: {{bootstrap: "{bootstrap}"}}}}]
+load: {{messages: 1000, rate: 1000, topics: {{name: two-{unique}}}}}
+sweep: {{messages: [200k, 500]}}
+"""
+
+
+def test_a_dead_agent_ends_its_case_and_the_run_goes_on_with_a_new_process(
+    kafka: str, tmp_path: Path
+) -> None:
+    file, out = tmp_path / "w.yaml", tmp_path / "runs"
+    file.write_text(TWO_CASES.format(bootstrap=kafka, unique=tmp_path.name))
+    out.mkdir()
+    process = subprocess.Popen(
+        command("run", file, "--out", out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        os.kill(wait_for(lambda: agent(out, "consumer-0")), signal.SIGKILL)
+        _, stderr = process.communicate(timeout=120)
+    finally:
+        end(process)
+    document = json.loads((one_run(out) / "results" / "results.json").read_text())
+    broken, whole = document["cases"]
+    assert (process.returncode, document["status"]) == (1, "failed")
+    # Without its consumer, acknowledged messages were not seen: that is worse than partial.
+    assert (broken["status"], whole["status"]) == ("failed", "ok")
+    assert broken["reasons"][0] == "agent consumer-0 died: killed by SIGKILL"
+    assert whole["accounting"]["received"] == 500
+    assert "case 001 of 2  partial" in stderr
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])

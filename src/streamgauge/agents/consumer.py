@@ -5,7 +5,7 @@ from __future__ import annotations
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Diary
 from streamgauge.agents.live import Live
-from streamgauge.agents.rendezvous import Rendezvous
+from streamgauge.agents.rendezvous import Ends, Rendezvous
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.drivers.contract import Consumer, ConsumerOptions, Driver
 from streamgauge.payload.reading import MessageReader
@@ -98,12 +98,18 @@ class ConsumerAgent:
             if self._take(_POLL_S) and not (late and self.client.caught_up(ends)):
                 continue
             if self.client.caught_up(ends):
-                if self._load.acks == "all" or not self._more_comes(ends):
+                if self._has_all(rendezvous.acked_ends()) or not self._more_comes(ends):
                     return
                 ends = self._ends()
             if clock.now_ns() >= deadline_ns:
                 self.timed_out = True
                 return
+
+    def _has_all(self, acked_ends: Ends) -> bool:
+        """What all replicas acknowledged can be seen; else it helps to know what the leaders did."""
+        if self._load.acks == "all":
+            return True
+        return bool(acked_ends) and self.client.caught_up(acked_ends)
 
     def _more_comes(self, ends: dict[tuple[int, int], int]) -> bool:
         return self._take(_SETTLE_S) or self._ends() != ends

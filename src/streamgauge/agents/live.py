@@ -18,7 +18,7 @@ class Live:
     """A ring of the newest latencies; the sampler's thread publishes a summary now and then."""
 
     def __init__(self, assignment: Assignment) -> None:
-        self._run, self._task = assignment.run_dir, assignment.task
+        self._run, self._case, self._task = assignment.run_dir, assignment.case, assignment.task
         self._ring = np.zeros(_KEPT, np.int64)
         self._seen = 0
         self.messages = 0
@@ -35,7 +35,11 @@ class Live:
     def publish(self) -> None:
         """Best effort: the display is not worth failing for."""
         kept = self._ring[: min(self._seen, _KEPT)]
-        content: dict[str, Any] = {"kind": self._task.kind, "messages": self.messages}
+        content: dict[str, Any] = {
+            "case": self._case,
+            "kind": self._task.kind,
+            "messages": self.messages,
+        }
         if len(kept):
             content["p99_ms"] = float(np.percentile(kept, 99)) / 1e6
         if self._run.is_local:

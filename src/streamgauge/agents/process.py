@@ -1,8 +1,8 @@
-"""An agent in a process of its own, led through a pipe by whoever started it.
+"""An agent in a process of its own, led through a pipe by whoever started it; it takes case after case.
 
-in   one line, the assignment; then {"start": …} and {"producers_finished": true}; the end of the
-     input means that the run has been given up
-out  {"ready": …}, {"finished": true} (producers), {"done": manifest}
+in   {"assignment": …} begins a case; then {"start": …} and {"producers_finished": ends}; the end of the
+     input means that there is nothing more to do, and in the middle of a case that it is given up
+out  {"ready": …}, {"finished": ends} (producers), {"done": manifest}
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import gc
 import json
 import logging
 import os
+import queue
 import signal
 import sys
 import threading
@@ -21,7 +22,7 @@ from typing import IO
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.life import live_through
-from streamgauge.agents.rendezvous import Start
+from streamgauge.agents.rendezvous import Ends, Start
 from streamgauge.core.clock import ClockReading
 from streamgauge.core.errors import CaseFailed
 from streamgauge.spec.secrets import strike_out
@@ -31,14 +32,20 @@ _GIVE_UP_S = 30.0
 
 
 class PipeRendezvous:
-    """The contract over a pair of pipes."""
+    """The contract over a pair of pipes, for one case after another."""
 
     def __init__(self, incoming: IO[str], outgoing: IO[str]) -> None:
         self._incoming, self._outgoing = incoming, outgoing
+        self._assignments: queue.SimpleQueue[Assignment | None] = queue.SimpleQueue()
         self._start: Start | None = None
+        self._acked_ends: Ends = {}
         self._news = threading.Event()
         self._producers_finished = self._stopping = False
         threading.Thread(target=self._listen, name="rendezvous", daemon=True).start()
+
+    def next_assignment(self) -> Assignment | None:
+        """Wait for the next case; None when there is none."""
+        return self._assignments.get()
 
     def ready(self, reading: ClockReading, meanwhile: Callable[[], object]) -> Start:
         self.say({"ready": asdict(reading)})
@@ -51,11 +58,14 @@ class PipeRendezvous:
             raise CaseFailed("the run was given up before the start")
         return self._start
 
-    def finished(self) -> None:
-        self.say({"finished": True})
+    def finished(self, ends: Ends) -> None:
+        self.say({"finished": [[*place, end] for place, end in ends.items()]})
 
     def producers_finished(self) -> bool:
         return self._producers_finished
+
+    def acked_ends(self) -> Ends:
+        return self._acked_ends
 
     def stopping(self) -> bool:
         return self._stopping
@@ -70,13 +80,20 @@ class PipeRendezvous:
     def _listen(self) -> None:
         for line in self._incoming:
             message = json.loads(line)
-            if "start" in message:
+            if "assignment" in message:
+                # Here and not where it is taken: what follows in the pipe is about this case.
+                self._start, self._producers_finished, self._acked_ends = None, False, {}
+                self._news.clear()
+                self._assignments.put(Assignment.model_validate(message["assignment"]))
+            elif "start" in message:
                 self._start = Start(**message["start"])
                 self._news.set()
             elif "producers_finished" in message:
+                self._acked_ends = {(t, p): end for t, p, end in message["producers_finished"]}
                 self._producers_finished = True
         self._stopping = True
         self._news.set()
+        self._assignments.put(None)
         # Nobody is left who could end this process if it got stuck.
         timer = threading.Timer(_GIVE_UP_S, os._exit, (1,))
         timer.daemon = True
@@ -89,28 +106,39 @@ def main() -> int:
     # Libraries may print: keep the pipe for ourselves, and let their words go to the log.
     outgoing = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    assignment = Assignment.model_validate_json(sys.stdin.readline())
-    _log_without_secrets(assignment)
     rendezvous = PipeRendezvous(sys.stdin, outgoing)
+    log = _LogWithoutSecrets()
     # The hot loops make no cycles; looking for some would only cause pauses.
     gc.collect()
     gc.freeze()
     gc.disable()
-    manifest = live_through(assignment, rendezvous)
-    rendezvous.say({"done": asdict(manifest)})
-    return 1 if manifest.broken else 0
+    while (assignment := rendezvous.next_assignment()) is not None:
+        log.follow(assignment)
+        manifest = live_through(assignment, rendezvous)
+        # What a case leaves behind goes between two cases, before anybody waits for the next one.
+        gc.collect()
+        rendezvous.say({"done": asdict(manifest)})
+        if manifest.broken:
+            return 1
+    return 0
 
 
-def _log_without_secrets(assignment: Assignment) -> None:
+class _LogWithoutSecrets(logging.Formatter):
     """Client libraries log what they were given, and the log lies in the run folder."""
 
-    class Formatter(logging.Formatter):
-        def format(self, record: logging.LogRecord) -> str:
-            return strike_out(super().format(record), assignment.environment)
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+        self._environment: dict[str, str] = {}
+        handler = logging.StreamHandler()
+        handler.setFormatter(self)
+        logging.basicConfig(level=logging.WARNING, handlers=[handler])
 
-    handler = logging.StreamHandler()
-    handler.setFormatter(Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.DEBUG if assignment.debug else logging.WARNING, handlers=[handler])
+    def follow(self, assignment: Assignment) -> None:
+        self._environment = assignment.environment
+        logging.getLogger().setLevel(logging.DEBUG if assignment.debug else logging.WARNING)
+
+    def format(self, record: logging.LogRecord) -> str:
+        return strike_out(super().format(record), self._environment)
 
 
 if __name__ == "__main__":

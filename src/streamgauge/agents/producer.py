@@ -47,6 +47,9 @@ class ProducerAgent:
         self.client: Producer = driver.producer(
             ProducerOptions(task.number, assignment.topics, load.message.carrier, load.acks, load.compression)
         )
+        if load.acks == "1":
+            # Consumers cannot see at once what only the leader has: they need to know how much to wait for.
+            columns.follow_ends(self._topics, load.topics.partitions)
         self.timed_out = False
 
     def idle(self) -> None:
@@ -65,7 +68,7 @@ class ProducerAgent:
         finally:
             acks.close()
         self._diary.mark("measure_end", clock.now_ns())
-        rendezvous.finished()
+        rendezvous.finished(self._columns.acked_ends())
 
     def _ack_collector(self) -> AckCollector:
         rate = self._load.rate

@@ -2,17 +2,20 @@
 
 agent                                    the others
 ready(reading)     ── all are there ──▶  Start: the agreed time, this host's clock offset
-producer: finished()  ───────────────▶   when all producers have said so,
+producer: finished(ends)  ───────────▶   when all producers have said so,
 consumer: producers_finished()  ◀─────   consumers read what is left, and end
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from streamgauge.core.clock import ClockReading
+
+Ends = Mapping[tuple[int, int], int]
+"""By (topic, partition): the offset after the last one."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +33,14 @@ class Rendezvous(Protocol):
     def ready(self, reading: ClockReading, meanwhile: Callable[[], object]) -> Start:
         """Say that all is connected, and wait for the others; `meanwhile` is called over and over."""
 
-    def finished(self) -> None:
-        """Say that this producer has sent all, and has been told what became of it."""
+    def finished(self, ends: Ends) -> None:
+        """Say that this producer has sent all, and has been told what became of it: up to these ends."""
 
     def producers_finished(self) -> bool:
         """Have all producers finished? Never waits."""
+
+    def acked_ends(self) -> Ends:
+        """How far each partition must go, by what producers were told; empty when that is not known."""
 
     def stopping(self) -> bool:
         """Has the run been given up? Then keep what there is, and end."""

@@ -88,6 +88,10 @@ class RunDir:
     def log(self, name: str) -> str:
         return f"logs/{name}.log"
 
+    def meeting(self, place: str) -> str:
+        """Folder of the small files through which launcher and agents talk while a run goes on."""
+        return f"live/{place}"
+
     # Access.
 
     def url(self, relative: str = "") -> str:
@@ -144,6 +148,14 @@ class RunDir:
 
     def write_json(self, relative: str, value: object) -> None:
         self.write_text(relative, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+    def remove(self, relative: str) -> None:
+        """A file, or a folder with all that is in it; harmless when there is none."""
+        kind = self._files.get_file_info(self._at(relative)).type
+        if kind == fs.FileType.Directory:
+            self._files.delete_dir(self._at(relative))
+        elif kind == fs.FileType.File:
+            self._files.delete_file(self._at(relative))
 
     def open_output(self, relative: str) -> _WholeFile:
         """A file to write that takes its name only when it is complete; else BadInput says why not."""

@@ -6,13 +6,14 @@ import logging
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future
+from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
-from confluent_kafka import Consumer as ConfluentConsumer
 from confluent_kafka import KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
-from streamgauge.core.errors import BadInput, Unreachable
+from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
 from streamgauge.spec.workload import Topics
 
 LOGGER = logging.getLogger("streamgauge.librdkafka")
@@ -22,7 +23,7 @@ _DELETE_DEADLINE_S = 10.0
 
 
 class KafkaTopics:
-    """Administration of one cluster, through librdkafka."""
+    """Administration of one cluster, through librdkafka; one client for all of it."""
 
     def __init__(self, client: Mapping[str, Any]) -> None:
         self._client = dict(client)
@@ -30,20 +31,12 @@ class KafkaTopics:
         self._last_error = ""
 
     def check_reachable(self, deadline_s: float) -> dict[str, Any]:
-        try:
-            cluster = self._admin().list_topics(timeout=deadline_s)
-        except KafkaException as error:
-            why = self._last_error or error.args[0].str()
-            raise Unreachable(
-                f"Kafka at {self._address} did not answer within {deadline_s:g} s: {why}; "
-                "check the address and that the broker is up"
-            ) from None
+        cluster = self._cluster(deadline_s)
         return {"cluster_id": cluster.cluster_id, "brokers": len(cluster.brokers), "bootstrap": self._address}
 
     def prepare(self, topics: Topics, names: tuple[str, ...]) -> list[str]:
         """Make the missing ones; a topic that is there must have the partitions asked for."""
-        admin = self._admin()
-        cluster = admin.list_topics(timeout=_TOPIC_DEADLINE_S)
+        cluster = self._cluster(_TOPIC_DEADLINE_S)
         if topics.replicas > len(cluster.brokers):
             raise BadInput(
                 f"load.topics.replicas: {topics.replicas} replicas need as many brokers; "
@@ -66,56 +59,76 @@ class KafkaTopics:
             for n in missing
         ]
         if new:
-            _settle(admin.create_topics(new, operation_timeout=_TOPIC_DEADLINE_S), "made")
-            self._wait_for_leaders(admin, missing, topics.partitions)
+            self._make(new, topics.partitions)
         return missing
 
     def remove(self, names: list[str]) -> None:
         if names:
-            admin = self._admin()  # must outlive the futures: they end when it does
-            _settle(admin.delete_topics(names, operation_timeout=_DELETE_DEADLINE_S), "deleted")
+            _settle(self._admin.delete_topics(names, operation_timeout=_DELETE_DEADLINE_S), "deleted")
 
     def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
-        consumer = ConfluentConsumer(
-            {**self._client, "group.id": "streamgauge-offsets", "enable.auto.commit": False}, logger=LOGGER
-        )
-        try:
-            return {
-                (number, partition): self._end_of(consumer, TopicPartition(name, partition))
-                for number, name in enumerate(topics)
-                for partition in range(partitions)
-            }
-        finally:
-            consumer.close()
-
-    def _end_of(self, consumer: ConfluentConsumer, place: TopicPartition) -> int:
-        """A leader that was just elected may not know it yet: ask again, for a while."""
+        """One request a broker, however many partitions there are."""
+        numbers = {name: number for number, name in enumerate(topics)}
+        wanted = {TopicPartition(name, p): OffsetSpec.latest() for name in topics for p in range(partitions)}
+        ends: dict[tuple[int, int], int] = {}
         deadline = time.monotonic() + _TOPIC_DEADLINE_S
         while True:
-            try:
-                return int(consumer.get_watermark_offsets(place, timeout=_TOPIC_DEADLINE_S)[1])
-            except KafkaException as error:
-                if time.monotonic() > deadline:
-                    raise Unreachable(
-                        f"Kafka at {self._address} does not tell where {place.topic}/{place.partition} ends: "
-                        f"{error.args[0].str()}"
-                    ) from None
-                time.sleep(0.05)
+            futures = self._admin.list_offsets(wanted, request_timeout=_TOPIC_DEADLINE_S)
+            again, last_error = {}, ""
+            for place, future in futures.items():
+                try:
+                    ends[numbers[place.topic], place.partition] = int(future.result().offset)
+                except KafkaException as error:
+                    again[place], last_error = OffsetSpec.latest(), error.args[0].str()
+            if not again:
+                return ends
+            # A leader that was just elected may not know it yet: ask again, for a while.
+            if time.monotonic() > deadline:
+                place = next(iter(again))
+                raise Unreachable(
+                    f"Kafka at {self._address} does not tell where {place.topic}/{place.partition} ends: "
+                    f"{last_error}"
+                )
+            wanted = again
+            time.sleep(0.05)
 
+    def _make(self, new: list[NewTopic], partitions: int) -> None:
+        """All of them, or none: nobody else would delete the rest."""
+        made: list[str] = []
+        try:
+            _settle(self._admin.create_topics(new, operation_timeout=_TOPIC_DEADLINE_S), "made", made)
+            self._wait_for_leaders(made, partitions)
+        except StreamgaugeError:
+            with suppress(StreamgaugeError):
+                self.remove(made)
+            raise
+
+    @cached_property
     def _admin(self) -> AdminClient:
         try:
             return AdminClient({**self._client, "error_cb": self._note_error}, logger=LOGGER)
         except KafkaException as error:
             raise bad_setting(error) from None
 
+    def _cluster(self, deadline_s: float) -> Any:
+        """The cluster as it says it is now."""
+        try:
+            return self._admin.list_topics(timeout=deadline_s)
+        except KafkaException as error:
+            why = self._last_error or error.args[0].str()
+            raise Unreachable(
+                f"Kafka at {self._address} did not answer within {deadline_s:g} s: {why}; "
+                "check the address and that the broker is up"
+            ) from None
+
     def _note_error(self, error: Any) -> None:
         self._last_error = error.str()
 
-    def _wait_for_leaders(self, admin: AdminClient, names: list[str], partitions: int) -> None:
+    def _wait_for_leaders(self, names: list[str], partitions: int) -> None:
         """A new topic can be used only when each partition has a leader."""
         deadline = time.monotonic() + _TOPIC_DEADLINE_S
         while time.monotonic() < deadline:
-            known = admin.list_topics(timeout=_TOPIC_DEADLINE_S).topics
+            known = self._cluster(_TOPIC_DEADLINE_S).topics
             if all(
                 name in known
                 and len(known[name].partitions) == partitions
@@ -123,7 +136,7 @@ class KafkaTopics:
                 for name in names
             ):
                 return
-            time.sleep(0.05)
+            time.sleep(0.02)
         raise Unreachable(
             f"Kafka at {self._address}: new topics have no leaders after {_TOPIC_DEADLINE_S:g} s"
         )
@@ -134,9 +147,16 @@ def bad_setting(error: KafkaException) -> BadInput:
     return BadInput(f"target: client: {error.args[0].str()}")
 
 
-def _settle(futures: dict[str, Future[None]], what: str) -> None:
+def _settle(futures: dict[str, Future[None]], what: str, done: list[str] | None = None) -> None:
+    """Wait for all; the first failure is raised, and `done` has those that did not fail."""
+    failure: BadInput | None = None
     for name, future in futures.items():
         try:
             future.result(timeout=_TOPIC_DEADLINE_S + 5)
-        except KafkaException as error:
-            raise BadInput(f"load.topics: topic {name} could not be {what}: {error.args[0].str()}") from None
+            if done is not None:
+                done.append(name)
+        except (KafkaException, TimeoutError) as error:
+            why = error.args[0].str() if isinstance(error, KafkaException) else "no answer"
+            failure = failure or BadInput(f"load.topics: topic {name} could not be {what}: {why}")
+    if failure is not None:
+        raise failure

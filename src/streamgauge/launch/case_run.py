@@ -8,22 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
-from rich.console import Console
-
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Manifest
 from streamgauge.agents.sampler import Sampler
 from streamgauge.core import errors
-from streamgauge.core.clock import clock_domain
 from streamgauge.core.errors import AgentDied, CaseFailed, CorruptRun, StreamgaugeError
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.contract import Driver
-from streamgauge.launch.barrier_job import run_case
-from streamgauge.launch.progress import CaseProgress
+from streamgauge.launch.crew import Crew
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
 from streamgauge.recording.parquet import EventFiles
@@ -37,57 +30,68 @@ _LAST_WORDS_S = 6.0
 class CaseOutcome:
     status: CaseStatus
     client_settings: dict[str, Any] = field(default_factory=dict)
-    fatal: StreamgaugeError | None = None
-    """Why the run cannot go on."""
+    error: StreamgaugeError | None = None
+    """Why the case broke; a run all of whose cases did ends with it."""
 
 
 def run_one_case(
-    session: SparkSession,
-    run: RunDir,
-    case: Case,
-    driver: Driver,
-    system: TargetSystem,
-    environment: dict[str, str],
-    *,
-    debug: bool,
-    console: Console,
-    total_cases: int,
-    show_progress: bool,
+    crew: Crew, run: RunDir, case: Case, driver: Driver, system: TargetSystem, *, debug: bool
 ) -> CaseOutcome:
     """Make the topics, run the agents, sample the brokers meanwhile, delete the topics."""
-    with _topics(case, driver):
+    made: list[str] = []
+    try:
+        made = driver.prepare_topics(case.load.topics, case.topics)
         offsets = driver.end_offsets(case.topics, case.load.topics.partitions)
         endpoints = {**system.endpoints, **driver.endpoints()}
-        assignments = [
-            Assignment.of(run, case, task, endpoints, offsets, environment=environment, debug=debug)
+        # Without the secrets, which are not to be in any file: the crew has them.
+        assignments = {
+            task.agent: Assignment.of(run, case, task, endpoints, offsets, debug=debug)
             for task in case.agents
-        ]
-        with (
-            _broker_samples(run, case, driver, system),
-            CaseProgress(run, case, total_cases, console, show_progress),
-        ):
-            return _run_agents(session, run, case, assignments)
+        }
+        with _broker_samples(run, case, driver, system):
+            outcome = _run_agents(crew, run, case, assignments)
+    except StreamgaugeError as error:
+        outcome = CaseOutcome(CaseStatus("failed", str(error)), error=error)
+    except BaseException:
+        _remove(driver, case, made)
+        raise
+    if left_behind := _remove(driver, case, made):
+        said = outcome.status.reason
+        outcome.status.reason = f"{said}; {left_behind}" if said else left_behind
+    return outcome
 
 
-def _run_agents(session: SparkSession, run: RunDir, case: Case, assignments: list[Assignment]) -> CaseOutcome:
+def _remove(driver: Driver, case: Case, made: list[str]) -> str | None:
+    """Delete the topics that were made; a case is no worse for topics that stay, but it is said."""
+    if case.load.topics.keep or not made:
+        return None
     try:
-        manifests = run_case(session, assignments, clock_domain())
-    except (Py4JError, PySparkException) as error:
-        manifests = _last_words(run, case)
-        died = [m.reason for m in manifests if m.outcome == "died" and m.reason]
-        reason = "; ".join(died) or f"Spark ended the agents: {str(error).strip().splitlines()[0]}"
-        return CaseOutcome(CaseStatus("partial", reason), fatal=AgentDied(f"case {case.id}: {reason}"))
+        driver.remove_topics(made)
+    except StreamgaugeError as error:
+        return f"topics are left behind: {error}"
+    return None
+
+
+def _run_agents(crew: Crew, run: RunDir, case: Case, assignments: dict[str, Assignment]) -> CaseOutcome:
+    try:
+        manifests, reason = crew.run_case(assignments), ""
+    except AgentDied as error:
+        manifests, reason = _last_words(run, case), str(error)
     outcome = CaseOutcome(CaseStatus("ok"), _settings(manifests))
+    if reason or any(m.outcome == "died" for m in manifests):
+        died = "; ".join(m.reason for m in manifests if m.outcome == "died" and m.reason)
+        outcome.status = CaseStatus("partial", died or reason)
+        outcome.error = AgentDied(f"case {case.id}: {died or reason}")
+        return outcome
     failed = [m for m in manifests if m.outcome == "failed"]
     late = [m.agent for m in manifests if m.outcome == "timed_out"]
     if failed:
-        reason = failed[0].reason or "an agent failed"
-        outcome.status = CaseStatus("failed", reason)
-        kind = getattr(errors, failed[0].error or "", CaseFailed)
-        outcome.fatal = kind(f"case {case.id}: {reason}")
+        why = failed[0].reason or "an agent failed"
+        outcome.status = CaseStatus("failed", why)
+        outcome.error = getattr(errors, failed[0].error or "", CaseFailed)(f"case {case.id}: {why}")
     elif late:
-        reason = f"not done in time: {', '.join(late)} (load.time_limit, load.drain_timeout)"
-        outcome.status = CaseStatus("partial", reason)
+        why = f"not done in time: {', '.join(late)} (load.time_limit, load.drain_timeout)"
+        outcome.status = CaseStatus("partial", why)
     return outcome
 
 
@@ -112,16 +116,6 @@ def _last_words(run: RunDir, case: Case) -> list[Manifest]:
 def _settings(manifests: list[Manifest]) -> dict[str, Any]:
     """Client settings in force: one producer's and one consumer's stand for all of their kind."""
     return {manifest.agent.partition("-")[0]: manifest.settings for manifest in reversed(manifests)}
-
-
-@contextmanager
-def _topics(case: Case, driver: Driver) -> Iterator[None]:
-    made = driver.prepare_topics(case.load.topics, case.topics)
-    try:
-        yield
-    finally:
-        if not case.load.topics.keep:
-            driver.remove_topics(made)
 
 
 @contextmanager

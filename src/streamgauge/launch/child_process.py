@@ -1,7 +1,7 @@
 """The other end of an agent's pipe, inside a Spark task.
 
 Every agent has a process of its own: Spark reuses its Python processes, and some client libraries
-cannot be started twice in one.
+cannot be started twice in one. The process takes case after case.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.core.errors import AgentDied
+from streamgauge.core.run_dir import RunDir
 
 _END_DEADLINE_S = 10.0
 
@@ -38,20 +38,18 @@ _MALLOC = ":".join(
 
 
 class ChildProcess:
-    """An agent process: say things to it, wait for its answers."""
+    """An agent process: say things to it, hear its answers."""
 
-    def __init__(self, assignment: Assignment, on_death: Callable[[AgentDied], None]) -> None:
-        """`on_death` is called in another thread when the process ends before it is done."""
-        self._assignment, self._on_death = assignment, on_death
+    def __init__(self, run: RunDir, agent: str) -> None:
+        self._agent = agent
         self._answers: queue.Queue[dict[str, Any]] = queue.Queue()
-        self._done = False
-        run = assignment.run_dir
-        name = f"{assignment.case}-{assignment.task.agent}"
+        self.is_alive = True
+        """Until it has ended, or was seen to break."""
+        log: Any = None
         if run.is_local:
-            run.write_text(run.log(name), "")
-            log: Any = open(run.local(run.log(name)), "ab")  # noqa: SIM115 - the child's to keep
-        else:
-            log = None
+            path = run.local(run.log(agent))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            log = path.open("ab")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "streamgauge.agents.process"],
             stdin=subprocess.PIPE,
@@ -63,67 +61,62 @@ class ChildProcess:
         if log is not None:
             log.close()
         threading.Thread(target=self._listen, name="agent-answers", daemon=True).start()
-        self._write(assignment.model_dump_json(by_alias=True))
+
+    def assign(self, assignment: Assignment) -> None:
+        """Begin a case; its answers are `ready`, `finished` (producers) and `done`."""
+        self.say({"assignment": json.loads(assignment.model_dump_json(by_alias=True))})
 
     def say(self, message: dict[str, Any]) -> None:
-        self._write(json.dumps(message))
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # it has ended; the thread that listens says so
+            self._process.stdin.write(json.dumps(message) + "\n")
+            self._process.stdin.flush()
+
+    def answer(self, timeout_s: float) -> dict[str, Any] | None:
+        """The next answer; {"died": how} when there will be no more."""
+        try:
+            return self._answers.get(timeout=max(0.0, timeout_s))
+        except queue.Empty:
+            return None
 
     def wait_for(self, answer: str, deadline_s: float) -> Any:
-        """The next answer of this kind; None when the agent gave up before."""
+        """What comes with the next answer of this kind; AgentDied when the agent ends before."""
         end = time.monotonic() + deadline_s
-        while True:
-            try:
-                message = self._answers.get(timeout=max(0.0, end - time.monotonic()))
-            except queue.Empty:
-                raise AgentDied(
-                    f"agent {self._assignment.task.agent} was not {answer} within {deadline_s:g} s"
-                ) from None
-            if "died" in message:
-                raise AgentDied(message["died"])
+        while (message := self.answer(end - time.monotonic())) is not None:
             if answer in message:
                 return message[answer]
-            if "done" in message:
-                # It gave up early; its manifest, which says why, is kept for who asks for it.
-                self._answers.put(message)
-                return None
+            if "died" in message or "done" in message:
+                raise AgentDied(message.get("died") or str(message["done"]["reason"]))
+        raise AgentDied(f"agent {self._agent} was not {answer} within {deadline_s:g} s")
 
-    def close(self) -> None:
-        """End of input: the agent keeps what it has, and ends; if it does not, it is ended."""
-        self._done = True
+    def end_input(self) -> None:
+        """Given up: the agent keeps what it has, and ends."""
         if self._process.stdin:
             with suppress(BrokenPipeError):  # a line it no longer reads may still be in the buffer
                 self._process.stdin.close()
+
+    def close(self) -> None:
+        """End its input and wait for it; if it does not end, it is ended."""
+        self.end_input()
         try:
             self._process.wait(_END_DEADLINE_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait(_END_DEADLINE_S)
+            self.kill()
 
-    def _write(self, line: str) -> None:
-        assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # it has ended; the thread that listens says so
-            self._process.stdin.write(line + "\n")
-            self._process.stdin.flush()
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait(_END_DEADLINE_S)
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            message = json.loads(line)
-            self._done = self._done or "done" in message
-            self._answers.put(message)
+            self._answers.put(json.loads(line))
         code = self._process.wait()
-        if not self._done:
-            died = AgentDied(f"agent {self._assignment.task.agent} died: {_how(code)}")
-            self._answers.put({"died": str(died)})
-            self._on_death(died)
+        self.is_alive = False
+        self._answers.put({"died": f"agent {self._agent} died: {_how(code)}"})
 
 
 def _how(code: int) -> str:
     if code < 0:
         return f"killed by {signal.Signals(-code).name}"
     return f"ended with exit code {code}; see its log in the run folder"
-
-
-def leave_now() -> None:
-    """End this Spark Python process at once, which fails the task and with it the whole barrier stage."""
-    os._exit(17)

@@ -1,4 +1,4 @@
-"""What is shown while a case runs: messages, rate, current p99."""
+"""What is shown while a run goes on: messages, rate and current p99 of a case; cases done and time left."""
 
 from __future__ import annotations
 
@@ -12,31 +12,80 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import CaseStatus
 from streamgauge.core.units import format_rate
 from streamgauge.plan.cases import Case
 
 _LOOK_S = 0.5
+_COLOURS = {"ok": "green", "partial": "yellow"}
+
+
+class RunProgress:
+    """Follows the cases of a run. With several, each gets a line when it ends."""
+
+    def __init__(self, run: RunDir, total_cases: int, console: Console, *, is_shown: bool) -> None:
+        self._run, self._console, self._is_shown = run, console, is_shown
+        self.total_cases, self.done = total_cases, 0
+        self._took_s: list[float] = []
+
+    def of(self, case: Case) -> CaseProgress:
+        """A context for one case; say how it ended before you leave it."""
+        return CaseProgress(self, self._run, case, self._console, self._is_shown)
+
+    def add(self, case: Case, status: CaseStatus, took_s: float) -> None:
+        self.done += 1
+        self._took_s.append(took_s)
+        if self._is_shown and self.total_cases > 1:
+            colour = _COLOURS.get(status.status, "red")
+            left = f"  {left}" if (left := self.time_left()) else ""
+            self._console.print(
+                f"case {case.id} of {self.total_cases}  [{colour}]{status.status}[/]  {took_s:.1f} s{left}",
+                highlight=False,
+            )
+            if status.reason:
+                self._console.print(f"  {status.reason}", highlight=False, markup=False)
+
+    def time_left(self) -> str:
+        """By the mean of the cases so far; empty before the first and after the last."""
+        left = self.total_cases - self.done
+        if not self._took_s or left <= 0:
+            return ""
+        # The first case also waited for its agents to come up.
+        took_s = self._took_s[1:] or self._took_s
+        seconds = left * sum(took_s) / len(took_s)
+        if seconds < 90:
+            return f"about {seconds:.0f} s left"
+        return (
+            f"about {seconds / 60:.0f} min left" if seconds < 5400 else f"about {seconds / 3600:.1f} h left"
+        )
 
 
 class CaseProgress:
-    """A bar that follows the agents' live counts; nothing at all when the output is no terminal."""
+    """A bar that follows the agents' live counts; no bar when the output is no terminal."""
 
-    def __init__(self, run: RunDir, case: Case, total_cases: int, console: Console, shown: bool) -> None:
-        self._run, self._case = run, case
+    def __init__(self, whole: RunProgress, run: RunDir, case: Case, console: Console, shown: bool) -> None:
+        self._whole, self._run, self._case = whole, run, case
         self._shown = shown and console.is_terminal and run.is_local
         total = case.load.total_messages
         self._total = None if total is None else total + case.load.warm_up_messages
+        self._status: CaseStatus | None = None
+        self._begun = time.monotonic()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="progress", daemon=True)
+        left = whole.time_left()
         self._bar = Progress(
             SpinnerColumn(),
-            TextColumn(f"case {case.id} of {total_cases} [bold]{case.target.name}[/]"),
+            TextColumn(f"case {case.id} of {whole.total_cases} [bold]{case.target.name}[/]"),
             BarColumn(),
             TextColumn("{task.fields[words]}"),
             TimeElapsedColumn(),
+            TextColumn(left),
             console=console,
             transient=True,
         )
+
+    def ended(self, status: CaseStatus) -> None:
+        self._status = status
 
     def __enter__(self) -> Self:
         if self._shown:
@@ -52,6 +101,8 @@ class CaseProgress:
         if self._shown:
             self._thread.join(5)
             self._bar.stop()
+        if self._status is not None:
+            self._whole.add(self._case, self._status, time.monotonic() - self._begun)
 
     def _follow(self) -> None:
         before, before_s = 0, time.monotonic()
@@ -72,6 +123,8 @@ class CaseProgress:
         worst: float | None = None
         for agent in self._case.agents:
             live = self._read(agent.agent)
+            if live.get("case") != self._case.id:
+                continue  # still of the case before
             if agent.kind == "producer":
                 sent += live.get("messages", 0)
             else:

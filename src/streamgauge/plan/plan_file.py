@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.cases import Case, expand
+from streamgauge.plan.slots import agents_of
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.workload import Workload
 
@@ -18,7 +19,8 @@ class Plan(SpecModel):
 
     @property
     def slots_needed(self) -> int:
-        return max(len(case.agents) for case in self.cases)
+        targets = {case.target.name for case in self.cases}
+        return max(len(agents_of(c for c in self.cases if c.target.name == name)) for name in targets)
 
 
 def make_plan(workload: Workload, run_id: str) -> Plan:

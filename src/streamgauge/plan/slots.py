@@ -1,13 +1,21 @@
-"""Are there enough Spark slots? Every agent of a case needs one at the same time."""
+"""Are there enough Spark slots? Every agent of a target keeps one, from its first case to its last."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 
 from streamgauge.core.errors import BadInput
+from streamgauge.plan.cases import Case
 
 _LOCAL = re.compile(r"^local(?:\[(?P<slots>\d+|\*)(?:,\s*\d+)?\])?$")
+
+
+def agents_of(cases: Iterable[Case]) -> list[str]:
+    """Every agent that some of the cases have: producers first."""
+    tasks = {(task.kind != "producer", task.number): task.agent for case in cases for task in case.agents}
+    return [tasks[place] for place in sorted(tasks)]
 
 
 def default_master(slots_needed: int) -> str:

@@ -100,8 +100,19 @@ class SendColumns(_ChunkedTable):
         super().__init__(SENDS, files, writer, expected_rows)
         self._producer = producer
         self._open: list[_Chunk] = [self._new_chunk(0)]
+        self._ends: NDArray[np.int64] | None = None
         self.handing_over = threading.RLock()
         self.sent = self.acked = self.failed = 0
+
+    def follow_ends(self, topics: int, partitions: int) -> None:
+        """From now on, keep in mind how far acks say that each partition goes."""
+        self._ends = np.zeros((topics, partitions), np.int64)
+
+    def acked_ends(self) -> dict[tuple[int, int], int]:
+        """By (topic, partition): the offset after the last acknowledged one, where it is known."""
+        if self._ends is None:
+            return {}
+        return {(int(t), int(p)): int(self._ends[t, p]) for t, p in np.argwhere(self._ends > 0)}
 
     def add(self, count: int, topic: int, sizes: NDArray[np.int64], intended_ns: Any, sent_ns: int) -> None:
         """The next `count` messages were handed over."""
@@ -176,6 +187,10 @@ class SendColumns(_ChunkedTable):
         chunk.columns["partition"][rows] = partitions
         chunk.columns["offset"][rows] = offsets
         chunk.told += len(rows)
+        if self._ends is not None:
+            known = np.asarray(offsets) >= 0
+            where = np.broadcast_to(partitions, known.shape)[known]
+            np.maximum.at(self._ends, (chunk.columns["topic"][rows][known], where), offsets[known] + 1)
 
     def _finished(self, chunk: _Chunk) -> dict[str, Any]:
         columns = super()._finished(chunk)

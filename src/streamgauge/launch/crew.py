@@ -1,0 +1,181 @@
+"""The crew of a target: its agents' processes, hired once and led through all of its cases.
+
+A Spark barrier job holds a task for every agent, all at once, from the first case to the last; each task
+keeps one agent process. Launcher and tasks talk through the files of a `Meeting`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from dataclasses import asdict
+from itertools import chain
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from streamgauge.agents.assignment import Assignment
+from streamgauge.agents.diary import Manifest
+from streamgauge.core.clock import ClockReading, clock_domain
+from streamgauge.core.errors import AgentDied, BadInput
+from streamgauge.core.run_dir import RunDir
+from streamgauge.launch.agreed_start import agreed_start
+from streamgauge.launch.crew_member import CrewMember
+from streamgauge.launch.meeting import Call, Meeting
+
+_READY_DEADLINE_S = 120.0
+_DONE_MARGIN_S = 120.0
+_LAST_WORDS_S = 8.0
+"""How long the agents of a case that is given up have to write what they recorded."""
+_DISMISS_DEADLINE_S = 15.0
+_CANCEL_DEADLINE_S = 10.0
+_WAITING_LOOKS = 5
+_OWN_ERROR = re.compile(r"streamgauge\.core\.errors\.\w+: (.+)")
+
+
+class Crew:
+    """One barrier job. It is lost when Spark ends the job; then a new crew has to be hired."""
+
+    def __init__(
+        self, session: SparkSession, run: RunDir, agents: Sequence[str], environment: dict[str, str]
+    ) -> None:
+        self._context, self._run = session.sparkContext, run
+        place = f"meeting-{secrets.token_hex(3)}"
+        self._meeting = Meeting(run, place)
+        location = run.location
+
+        def serve(names: Iterable[str]) -> Iterable[str]:
+            for agent in names:
+                folder = RunDir(location)
+                CrewMember(folder, agent, Meeting(folder, place), environment).serve()
+                yield agent
+
+        tasks = self._context.parallelize(list(agents), len(agents)).barrier().mapPartitions(serve)
+        self._job: Future[Any] = Future()
+        # A daemon, so that a job that cannot be cancelled keeps nobody from ending.
+        threading.Thread(target=self._work, args=(tasks.collect,), name="crew", daemon=True).start()
+
+    @property
+    def is_lost(self) -> bool:
+        return self._job.done()
+
+    def run_case(self, assignments: Mapping[str, Assignment]) -> list[Manifest]:
+        """Lead all agents of a case to its end; AgentDied when Spark ended the crew meanwhile."""
+        told = {agent: json.loads(a.model_dump_json(by_alias=True)) for agent, a in assignments.items()}
+        conversation = _Conversation(self, self._meeting, self._meeting.call(told), assignments)
+        try:
+            conversation.lead()
+            return conversation.manifests()
+        except BaseException:
+            conversation.give_up()
+            raise
+
+    def dismiss(self) -> None:
+        """No more cases: agents end, and with them the job."""
+        if not self.is_lost:
+            with suppress(BadInput):  # where nothing can be written, Spark has to end them
+                self._meeting.end()
+                wait([self._job], _DISMISS_DEADLINE_S)
+        if not self.is_lost:
+            self._context.cancelAllJobs()
+            wait([self._job], _CANCEL_DEADLINE_S)
+        self._meeting.clear()
+
+    def why_lost(self) -> str:
+        """In our own words where a task found them, such as a disk that is full."""
+        error = self._job.exception() if self._job.done() else None
+        if error is None:
+            return "the tasks ended before the case did"
+        ours = _OWN_ERROR.findall(str(error))
+        return ours[-1] if ours else str(error).strip().splitlines()[0]
+
+    def _work(self, collect: Callable[[], list[str]]) -> None:
+        try:
+            self._job.set_result(collect())
+        except BaseException as error:  # handed to the thread that looks
+            self._job.set_exception(error)
+
+
+class _Conversation:
+    """What launcher and agents say to each other about one case."""
+
+    def __init__(
+        self, crew: Crew, meeting: Meeting, call: Call, assignments: Mapping[str, Assignment]
+    ) -> None:
+        self._crew, self._meeting, self._call = crew, meeting, call
+        self._load = next(iter(assignments.values())).load
+        self._agents = list(assignments)
+        self._producers = [agent for agent, a in assignments.items() if a.task.kind == "producer"]
+        self._done: dict[str, Manifest] = {}
+
+    def lead(self) -> None:
+        """To the end, or until an agent breaks: then the others are given up too."""
+        readings = self._gather("ready", self._agents, _READY_DEADLINE_S)
+        if readings is None:
+            return self.give_up()
+        clocks = {agent: ClockReading(**reading) for agent, reading in readings.items()}
+        starts = agreed_start(clocks, self._meeting.lead_s, clock_domain())
+        self._call.say("start", {agent: asdict(start) for agent, start in starts.items()})
+        finished = self._gather("finished", self._producers, self._load.time_limit + _DONE_MARGIN_S)
+        if finished is None:
+            return self.give_up()
+        self._call.say("producers_finished", _furthest(finished.values()))
+        if self._gather("done", self._agents, self._load.drain_timeout + _DONE_MARGIN_S) is None:
+            self.give_up()
+        return None
+
+    def manifests(self) -> list[Manifest]:
+        return [self._done[agent] for agent in self._agents if agent in self._done]
+
+    def give_up(self) -> None:
+        """End the case now; wait a little for what agents still have to say."""
+        if self._crew.is_lost or len(self._done) == len(self._agents):
+            return
+        with suppress(BadInput):
+            self._call.say("give_up", True)
+        deadline = time.monotonic() + _LAST_WORDS_S
+        while len(self._done) < len(self._agents) and time.monotonic() < deadline and not self._crew.is_lost:
+            time.sleep(self._meeting.look_s)
+            self._listen()
+
+    def _gather(self, word: str, agents: Iterable[str], deadline_s: float) -> dict[str, Any] | None:
+        """What each of the agents tells; None when one of all agents broke first."""
+        found: dict[str, Any] = {}
+        missing = list(agents)
+        begun = time.monotonic()
+        while True:
+            for agent in list(missing):
+                if (told := self._call.told(agent, word)) is not None:
+                    found[agent] = told[0]
+                    missing.remove(agent)
+            self._listen()
+            if not missing:
+                return found
+            if any(m.broken or m.agent in missing for m in self._done.values()):
+                return None
+            if self._crew.is_lost:
+                raise AgentDied(f"Spark ended the agents: {self._crew.why_lost()}")
+            waited_s = time.monotonic() - begun
+            if waited_s > deadline_s:
+                raise AgentDied(f"agent {missing[0]} was not {word} within {deadline_s:g} s")
+            # Soon after the last news more is to come; later the agents measure.
+            time.sleep(self._meeting.look_s * (1 if waited_s < 1 else _WAITING_LOOKS))
+
+    def _listen(self) -> None:
+        for agent in self._agents:
+            if agent not in self._done and (told := self._call.told(agent, "done")) is not None:
+                self._done[agent] = Manifest(**told[0])
+
+
+def _furthest(ends: Iterable[list[tuple[int, int, int]]]) -> list[tuple[int, int, int]]:
+    """Of what several producers know of a partition's end, the most; as JSON has it."""
+    most: dict[tuple[int, int], int] = {}
+    for topic, partition, end in chain.from_iterable(ends):
+        most[topic, partition] = max(end, most.get((topic, partition), 0))
+    return [(topic, partition, end) for (topic, partition), end in most.items()]

@@ -1,0 +1,102 @@
+"""Where the launcher and the agents' Spark tasks talk: small files in the run folder.
+
+Spark's own `allGather` takes a second each time and lets its tasks go up to two seconds apart. A file is
+seen within milliseconds, on every host that can write events, and nothing has to listen on the network.
+
+launcher                                     task of an agent
+call ── the assignments of one case ──────▶  next_call
+     ◀── ready: a clock reading ───────────  tell
+say  ── start: when, on each one's clock ─▶  hear
+     ◀── finished: producers have sent all   tell
+say  ── producers_finished ───────────────▶  hear
+     ◀── done: the manifest ───────────────  tell
+say  ── give_up ──────────────────────────▶  hear: keep what there is, and end
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from streamgauge.core.run_dir import RunDir
+
+_LOCAL_LOOK_S, _REMOTE_LOOK_S = 0.01, 0.5
+_LOCAL_LEAD_S, _REMOTE_LEAD_S = 0.4, 2.5
+_SOON_S, _IDLE_LOOKS = 2.0, 5
+_CALL, _END = "call", "end"
+
+
+class Call:
+    """What is said about one case; each word is a file, and is said once."""
+
+    def __init__(self, run: RunDir, folder: str) -> None:
+        self._run, self._folder = run, folder
+
+    def say(self, word: str, content: object) -> None:
+        """The launcher, to all."""
+        self._run.write_json(f"{self._folder}/{word}.json", content)
+
+    def hear(self, word: str) -> Any:
+        """What the launcher said; None until then."""
+        return self._read(f"{self._folder}/{word}.json")
+
+    def tell(self, agent: str, word: str, content: object) -> None:
+        """One agent's task, to the launcher."""
+        self._run.write_json(f"{self._folder}/{agent}.{word}.json", {"content": content})
+
+    def told(self, agent: str, word: str) -> tuple[Any] | None:
+        """What an agent's task told, which may be None; no tuple until then."""
+        found = self._read(f"{self._folder}/{agent}.{word}.json")
+        return None if found is None else (found["content"],)
+
+    def _read(self, path: str) -> Any:
+        return self._run.read_json(path) if self._run.has(path) else None
+
+
+class Meeting:
+    """All calls of one crew, one after another."""
+
+    def __init__(self, run: RunDir, place: str) -> None:
+        """`place`: a name that no other crew of the run has."""
+        self._run, self._folder = run, run.meeting(place)
+        self._calls = 0
+
+    @property
+    def look_s(self) -> float:
+        """How often to look for news."""
+        return _LOCAL_LOOK_S if self._run.is_local else _REMOTE_LOOK_S
+
+    @property
+    def lead_s(self) -> float:
+        """From the last agent's being ready to the start: longer than it takes all to hear of it."""
+        return _LOCAL_LEAD_S if self._run.is_local else _REMOTE_LEAD_S
+
+    def call(self, assignments: Mapping[str, object]) -> Call:
+        """The launcher: begin a case."""
+        call = self._next()
+        call.say(_CALL, assignments)
+        return call
+
+    def end(self) -> None:
+        """The launcher: there are no more cases."""
+        self._next().say(_END, {})
+
+    def next_call(self) -> tuple[Call, dict[str, Any]] | None:
+        """A task: wait for the next case, with the assignments by agent; None when there are no more."""
+        call, begun = self._next(), time.monotonic()
+        while (assignments := call.hear(_CALL)) is None:
+            if call.hear(_END) is not None:
+                return None
+            # The others may be measuring: who has no part in it looks less often.
+            just_now = time.monotonic() - begun < _SOON_S
+            time.sleep(self.look_s if just_now else _IDLE_LOOKS * self.look_s)
+        return call, assignments
+
+    def clear(self) -> None:
+        """Leave no trace: all that matters is in the events."""
+        self._run.remove(self._folder)
+
+    def _next(self) -> Call:
+        self._calls += 1
+        return Call(self._run, f"{self._folder}/{self._calls:05d}")

@@ -1,0 +1,108 @@
+"""All cases of one target, on one system, one driver and one crew of agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+
+from streamgauge.core.errors import StreamgaugeError
+from streamgauge.core.run_dir import RunDir
+from streamgauge.drivers.contract import Driver
+from streamgauge.drivers.registry import open_driver
+from streamgauge.launch.case_run import CaseOutcome, run_one_case
+from streamgauge.launch.crew import Crew
+from streamgauge.launch.progress import RunProgress
+from streamgauge.launch.run_records import RunRecords
+from streamgauge.launch.target_system import LaunchedSystem, TargetSystem
+from streamgauge.plan.cases import Case
+from streamgauge.plan.slots import agents_of
+from streamgauge.spec.secrets import environment_of, fill_in, strike_out
+from streamgauge.spec.target import Target
+
+REACH_DEADLINE_S = 15.0
+
+
+class TargetRun:
+    """Runs case after case; a case that breaks does not end it, a target that is gone does."""
+
+    def __init__(
+        self,
+        session: SparkSession,
+        run: RunDir,
+        agents: Sequence[str],
+        environment: dict[str, str],
+        records: RunRecords,
+        *,
+        progress: RunProgress,
+        debug: bool,
+    ) -> None:
+        self._session, self._run, self._agents, self._environment = session, run, agents, environment
+        self._records, self._progress, self._debug = records, progress, debug
+        self._crew = self._hire()
+        self._driver: Driver | None = None
+        self._system = TargetSystem("not up yet")
+
+    def connect(self, target: Target, launched_system: LaunchedSystem) -> None:
+        """Wait for the system, and see whether it answers."""
+        self._system = launched_system.wait()
+        self._driver = open_driver(fill_in(target, self._environment), self._system.endpoints)
+        facts = self._driver.check_reachable(REACH_DEADLINE_S)
+        self._records.note_system(target, self._system, facts)
+
+    def run_case(self, case: Case) -> CaseOutcome:
+        assert self._driver is not None
+        if self._crew.is_lost:
+            self._crew.dismiss()
+            self._crew = self._hire()
+        self._records.begin_case(case)
+        with self._progress.of(case) as shown:
+            outcome = run_one_case(self._crew, self._run, case, self._driver, self._system, debug=self._debug)
+            if outcome.status.reason:
+                outcome.status.reason = strike_out(outcome.status.reason, self._environment)
+            shown.ended(outcome.status)
+        self._records.end_case(case, outcome.status, outcome.client_settings)
+        return outcome
+
+    def check_still_there(self) -> None:
+        """If the target is gone, every further case would only wait for it."""
+        assert self._driver is not None
+        self._driver.check_reachable(REACH_DEADLINE_S)
+
+    def close(self) -> None:
+        try:
+            self._crew.dismiss()
+        finally:
+            if self._driver is not None:
+                self._driver.close()
+
+    def _hire(self) -> Crew:
+        return Crew(self._session, self._run, self._agents, self._environment)
+
+
+@contextmanager
+def target_run(
+    session: SparkSession,
+    run: RunDir,
+    target: Target,
+    launched_system: LaunchedSystem,
+    cases: Sequence[Case],
+    records: RunRecords,
+    *,
+    progress: RunProgress,
+    debug: bool,
+) -> Iterator[TargetRun]:
+    """Agents come up while the system does; secrets are struck out of whatever goes wrong."""
+    environment = environment_of(target)
+    try:
+        running = TargetRun(
+            session, run, agents_of(cases), environment, records, progress=progress, debug=debug
+        )
+        try:
+            running.connect(target, launched_system)
+            yield running
+        finally:
+            running.close()
+    except StreamgaugeError as error:
+        raise type(error)(strike_out(str(error), environment)) from error

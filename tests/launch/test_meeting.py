@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from streamgauge.core.run_dir import RunDir
+from streamgauge.launch.meeting import Meeting
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDir:
+    return RunDir(str(tmp_path / "run"))
+
+
+def test_a_call_is_heard_with_what_is_said_in_it(run: RunDir) -> None:
+    launcher, task = Meeting(run, "m"), Meeting(run, "m")
+    said = launcher.call({"producer-0": {"n": 1}})
+    called = task.next_call()
+    assert called is not None
+    heard, assignments = called
+    assert assignments == {"producer-0": {"n": 1}}
+    assert heard.hear("start") is None
+    said.say("start", {"producer-0": 7})
+    assert heard.hear("start") == {"producer-0": 7}
+
+
+def test_what_an_agent_tells_may_be_nothing(run: RunDir) -> None:
+    launcher, task = Meeting(run, "m"), Meeting(run, "m")
+    said = launcher.call({})
+    called = task.next_call()
+    assert called is not None
+    assert said.told("producer-0", "ready") is None
+    called[0].tell("producer-0", "ready", None)
+    assert said.told("producer-0", "ready") == (None,)
+    assert said.told("producer-1", "ready") is None
+
+
+def test_calls_come_one_after_another_and_nothing_of_one_is_in_the_next(run: RunDir) -> None:
+    launcher, task = Meeting(run, "m"), Meeting(run, "m")
+    launcher.call({"case": 1}).say("give_up", True)
+    launcher.call({"case": 2})
+    launcher.end()
+    first, second = task.next_call(), task.next_call()
+    assert first is not None
+    assert second is not None
+    assert (first[1], first[0].hear("give_up")) == ({"case": 1}, True)
+    assert (second[1], second[0].hear("give_up")) == ({"case": 2}, None)
+    assert task.next_call() is None
+
+
+def test_a_task_waits_for_a_call_that_has_not_come_yet(run: RunDir) -> None:
+    launcher, task = Meeting(run, "m"), Meeting(run, "m")
+    threading.Timer(0.05, lambda: launcher.call({"late": True})).start()
+    called = task.next_call()
+    assert called is not None
+    assert called[1] == {"late": True}
+
+
+def test_crews_of_one_run_do_not_hear_each_other(run: RunDir) -> None:
+    Meeting(run, "one").call({"case": 1})
+    Meeting(run, "two").call({"case": 2})
+    called = Meeting(run, "two").next_call()
+    assert called is not None
+    assert called[1] == {"case": 2}
+
+
+def test_nothing_is_left_of_it(run: RunDir) -> None:
+    meeting = Meeting(run, "m")
+    meeting.call({})
+    meeting.clear()
+    assert list(run.list_files("")) == []
+    meeting.clear()
