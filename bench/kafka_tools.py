@@ -6,6 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
+from streamgauge.jvm.compiler import compiled
 from streamgauge.jvm.jars import classpath, fetch
 from streamgauge.jvm.java import find_java
 
@@ -41,30 +42,12 @@ def consumer_performance(bootstrap: str, topic: str, messages: int) -> float:
 
 
 def latency_twin(
-    bootstrap: str, topic: str, size: int, rate: int, messages: int, warm_up: int, folder: Path
+    bootstrap: str, topic: str, size: int, rate: int, messages: int, warm_up: int
 ) -> list[float]:
     """Latencies in ms from the intended time, by a plain Java producer and consumer."""
-    source = Path(__file__).parent / "java" / "LatencyTwin.java"
-    [compiler] = [jar for jar in fetch("bench") if "ecj" in jar.name]
-    jars = classpath(fetch("kafka"))
-    subprocess.run(
-        [
-            str(find_java().executable),
-            "-jar",
-            str(compiler),
-            "-17",
-            "-nowarn",
-            "-cp",
-            jars,
-            "-d",
-            str(folder),
-            str(source),
-        ],
-        check=True,
-        timeout=_DEADLINE_S,
-    )
+    classes = compiled(Path(__file__).parent / "java", fetch("kafka"))
     printed = _java(
-        "LatencyTwin", bootstrap, topic, str(size), str(rate), str(messages), str(warm_up), extra=str(folder)
+        "LatencyTwin", bootstrap, topic, str(size), str(rate), str(messages), str(warm_up), extra=str(classes)
     )
     return [int(line) / 1e6 for line in printed.split()]
 

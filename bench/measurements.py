@@ -126,9 +126,7 @@ class Bench:
         def theirs(topic: str) -> float:
             self._admin.prepare_topics(Topics(name=topic), (topic,))
             try:
-                return statistics.median(
-                    latency_twin(self._bootstrap, topic, size, rate, messages, warm_up, self._folder)
-                )
+                return statistics.median(latency_twin(self._bootstrap, topic, size, rate, messages, warm_up))
             finally:
                 self._admin.remove_topics([topic])
 

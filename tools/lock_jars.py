@@ -1,4 +1,4 @@
-"""Write the jar locks of `streamgauge.systems` anew: `python tools/lock_jars.py`.
+"""Write the jar locks of `streamgauge.jvm` anew: `python tools/lock_jars.py [NAME …]`.
 
 Maven resolves the dependencies once, here, so that nobody who runs the suite needs
 Maven. To move to another Kafka, change the version below, run this, read the diff.
@@ -15,7 +15,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-LOCKS = Path(__file__).resolve().parent.parent / "src" / "streamgauge" / "jvm"
+FOLDER = Path(__file__).resolve().parent.parent / "src" / "streamgauge" / "jvm"
+KAFKA = "4.3.1"
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,17 @@ class Root:
 LOCKS = {
     # The broker and Kafka's own performance tools.
     "kafka": [
-        Root("org.apache.kafka:kafka_2.13:4.3.1"),
-        Root("org.apache.kafka:kafka-tools:4.3.1", alone=True),
+        Root(f"org.apache.kafka:kafka_2.13:{KAFKA}"),
+        Root(f"org.apache.kafka:kafka-tools:{KAFKA}", alone=True),
+        Root("org.slf4j:slf4j-simple:1.7.36"),
+    ],
+    # Apache's own client alone, for a machine that runs no broker. All of them are among the jars above.
+    "kafka-clients": [
+        Root(f"org.apache.kafka:kafka-clients:{KAFKA}"),
         Root("org.slf4j:slf4j-simple:1.7.36"),
     ],
     # A Java compiler that needs only a Java 17 runtime.
-    "bench": [Root("org.eclipse.jdt:ecj:3.46.0", alone=True)],
+    "compiler": [Root("org.eclipse.jdt:ecj:3.46.0", alone=True)],
 }
 
 _WITHOUT_DEPENDENCIES = (
@@ -41,12 +47,13 @@ _WITHOUT_DEPENDENCIES = (
 
 
 def main() -> int:
-    for name, roots in LOCKS.items():
+    for name in sys.argv[1:] or LOCKS:
+        roots = LOCKS[name]
         jars = resolve(roots)
         lines = sorted(_line(coordinates, jar) for coordinates, jar in jars.items())
         wanted = ", ".join(root.coordinates for root in roots)
         head = f"# {wanted}, resolved by tools/lock_jars.py.\n# group:artifact:version sha256 size\n"
-        target = LOCKS / f"{name}.lock"
+        target = FOLDER / f"{name}.lock"
         target.write_text(head + "\n".join(lines) + "\n")
         total = sum(jar.stat().st_size for jar in jars.values())
         print(f"{target.name}: {len(jars)} jars, {total} bytes")

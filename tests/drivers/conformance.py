@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -28,8 +29,8 @@ from streamgauge.spec.workload import Message, Topics
 from streamgauge.tables.events import INTACT
 
 TAG = 4711
-PATIENCE = 400
-"""Polls of a tenth of a second, at the most, before a test gives up."""
+PATIENCE_S = 40.0
+"""How long a test waits before it gives up."""
 
 
 @dataclass
@@ -191,10 +192,17 @@ class DriverConformance:
             assert isinstance(wired.consumer.settings_in_force(), dict)
 
 
+def patiently() -> Iterator[None]:
+    """Try again until it is enough."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        yield
+
+
 def produce_all(producer: Producer, left: Outgoing) -> list[Acks]:
     """Send everything, flush, and wait until the fate of all is known."""
     told = []
-    for _ in range(PATIENCE):
+    for _ in patiently():
         if len(left):
             left = left.rest(producer.send(left, 0))
         else:
@@ -208,7 +216,7 @@ def produce_all(producer: Producer, left: Outgoing) -> list[Acks]:
 
 def consume_all(consumer: Consumer, count: int) -> Got:
     got = Got()
-    for _ in range(PATIENCE + count):
+    for _ in patiently():
         if (received := consumer.poll(0.1)) is not None:
             got.add(received)
         if len(got.values) >= count:
@@ -248,7 +256,7 @@ class Wired:
         while self._sent < last:
             outgoing: Outgoing = self._maker.make(self._sent, np.arange(min(batch, last - self._sent)))
             taken = 0
-            for _ in range(PATIENCE):
+            for _ in patiently():
                 step = self.producer.send(outgoing, topic)
                 taken += step
                 if step == len(outgoing):
@@ -260,7 +268,7 @@ class Wired:
 
     def collect_acks(self) -> list[Acks]:
         self.producer.flush_soon()
-        for _ in range(PATIENCE):
+        for _ in patiently():
             if not self.producer.outstanding():
                 break
             self._poll(0.1)
@@ -269,7 +277,7 @@ class Wired:
 
     def receive(self, count: int) -> Got:
         got, ends = Got(), self._driver.end_offsets(self._names, self._partitions)
-        for _ in range(PATIENCE + count):
+        for _ in patiently():
             received = self.consumer.poll(0.1)
             if received is not None:
                 got.add(received)

@@ -184,11 +184,15 @@ def test_a_cache_that_cannot_be_written_is_named(
         fetch("any")
 
 
-@pytest.mark.parametrize("name", ["kafka", "bench"])
+@pytest.mark.parametrize("name", ["kafka", "kafka-clients", "compiler"])
 def test_the_locks_are_whole(name: str) -> None:
     locked = read_lock(name)
     assert len({(jar.group, jar.artifact) for jar in locked}) == len(locked)
     assert all(re.fullmatch("[0-9a-f]{64}", jar.sha256) and jar.size_bytes > 0 for jar in locked)
+
+
+def test_clients_come_with_the_jars_that_the_broker_has() -> None:
+    assert set(read_lock("kafka-clients")) <= set(read_lock("kafka"))
 
 
 @pytest.mark.broker

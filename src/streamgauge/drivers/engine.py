@@ -39,7 +39,9 @@ class Produced:
     """One produce loop."""
 
     elapsed_ns: int
-    """From before the first record is made until flush has returned."""
+    """From before the first record is made until flush has returned; pauses between bursts are in it."""
+    paused_ns: int
+    """Pauses between bursts."""
     acked: int
     failed: int
     first_error: str | None
@@ -110,7 +112,10 @@ class EngineProducer(EngineClient):
         first_ordinal: int = 0,
         bursts: Bursts | None = None,
     ) -> Produced:
-        """Send messages `first_ordinal` … and flush. Past the deadline no more are sent."""
+        """Send messages `first_ordinal` … and flush.
+
+        Past the deadline no more are sent; the flush ends when the library gives up what is left.
+        """
 
 
 class EngineConsumer(EngineClient):
@@ -149,7 +154,10 @@ class Engine(ABC):
         topic: int = 0,
         first_ordinal: int = 0,
     ) -> RoundTrips:
-        """Send one, wait for it, send the next. `start`: where each partition of the topic ends now."""
+        """Send one, wait for it, send the next; nothing is flushed, so a linger counts.
+
+        `start`: where each partition of the topic ends now. The consumer is connected before the first.
+        """
 
 
 class EngineDriver(Driver):

@@ -1,0 +1,55 @@
+"""Kafka through Apache's own client, kafka-clients, in this process by way of JNI.
+
+There are two ways across (`crossing`): `record`, plain calls of Kafka's classes, one record at a time, and
+`batch`, a small bridge that moves whole batches with one call. Java starts with the first producer or
+consumer, so that a process which only makes topics needs none.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from streamgauge.drivers.contract import Consumer, ConsumerOptions, Producer, ProducerOptions
+from streamgauge.drivers.engine import Engine, EngineDriver
+from streamgauge.drivers.kafka_driver import KafkaDriver
+from streamgauge.drivers.kafka_java_batches import BatchConsumer, BatchProducer
+from streamgauge.drivers.kafka_java_client import LOCK, OWN_CONSUMER, OWN_PRODUCER, start_java
+from streamgauge.drivers.kafka_java_engine import KafkaJavaEngine
+from streamgauge.drivers.kafka_java_records import RecordConsumer, RecordProducer
+from streamgauge.drivers.kafka_settings import KafkaSettings
+from streamgauge.jvm.jars import locked_version
+
+
+class Settings(KafkaSettings):
+    crossing: Literal["record", "batch"] = "batch"
+    java_options: tuple[str, ...] = ()
+    """Of the Java inside an agent, e.g. -Xmx4g; they come behind ours."""
+    count_jni_calls: bool = False
+    """Count every JNI function that is called; it takes time, so not where time is measured."""
+
+
+class KafkaJava(KafkaDriver, EngineDriver):
+    name = "kafka_java"
+    library = "kafka-clients"
+    settings_model = Settings
+    bootstrap_name = "bootstrap.servers"
+    settings: Settings
+
+    def library_version(self) -> dict[str, Any]:
+        return {"kafka-clients": locked_version(LOCK, "kafka-clients")}
+
+    def producer(self, options: ProducerOptions) -> Producer:
+        start_java(self.settings.java_options)
+        settings = self.producer_settings(options, OWN_PRODUCER)
+        kind = BatchProducer if self.settings.crossing == "batch" else RecordProducer
+        return kind(settings, options, count_calls=self.settings.count_jni_calls)
+
+    def consumer(self, options: ConsumerOptions) -> Consumer:
+        start_java(self.settings.java_options)
+        settings = self.consumer_settings(options, {**OWN_CONSUMER, "group.id": options.group})
+        kind = BatchConsumer if self.settings.crossing == "batch" else RecordConsumer
+        return kind(settings, options, count_calls=self.settings.count_jni_calls)
+
+    def engine(self) -> Engine:
+        start_java(self.settings.java_options)
+        return KafkaJavaEngine(self, count_calls=self.settings.count_jni_calls)
