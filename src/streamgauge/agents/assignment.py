@@ -8,6 +8,7 @@ from typing import Any
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.agent_tasks import AgentTask
 from streamgauge.plan.cases import Case
+from streamgauge.plan.contest import Contest
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Load
@@ -30,6 +31,8 @@ class Assignment(SpecModel):
     environment: dict[str, str] = {}
     """What the `${NAME}`s in the target stand for."""
     debug: bool = False
+    contest: Contest | None = None
+    """Only of a referee."""
 
     @classmethod
     def of(
@@ -51,6 +54,7 @@ class Assignment(SpecModel):
             topics=case.topics,
             target=case.target,
             endpoints=dict(endpoints),
+            contest=case.contest,
             start_offsets=tuple((t, p, offset) for (t, p), offset in (start or {}).items()),
             **rest,
         )

@@ -12,6 +12,7 @@ from streamgauge.agents.consumer import ConsumerAgent
 from streamgauge.agents.diary import Diary, Manifest, write_manifest
 from streamgauge.agents.live import Live
 from streamgauge.agents.producer import ProducerAgent
+from streamgauge.agents.referee_life import RefereeLife
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.agents.sampler import Sampler
 from streamgauge.core.clock import read_clocks, sharpen_sleep
@@ -30,7 +31,7 @@ _CLOSE_DEADLINE_S = 5.0
 
 def live_through(assignment: Assignment, rendezvous: Rendezvous) -> Manifest:
     """Whatever happens, what was recorded is written, and the manifest says how it ended."""
-    agent = _Agent(assignment)
+    agent = _Agent(assignment) if assignment.contest is None else RefereeLife(assignment, assignment.contest)
     try:
         agent.run(rendezvous)
     except StreamgaugeError as error:

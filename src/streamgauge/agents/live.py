@@ -22,6 +22,8 @@ class Live:
         self._ring = np.zeros(_KEPT, np.int64)
         self._seen = 0
         self.messages = 0
+        self.told: dict[str, Any] = {}
+        """What else there is to tell."""
 
     def observe(self, latencies_ns: NDArray[np.int64]) -> None:
         """Keep the newest; called once a batch."""
@@ -39,6 +41,7 @@ class Live:
             "case": self._case,
             "kind": self._task.kind,
             "messages": self.messages,
+            **self.told,
         }
         if len(kept):
             content["p99_ms"] = float(np.percentile(kept, 99)) / 1e6

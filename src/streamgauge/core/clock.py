@@ -81,3 +81,7 @@ class Clock:
 
     def sleep_until(self, due_ns: int) -> None:
         sleep_until(due_ns)
+
+    def began_ns(self, before_ns: int) -> int:
+        """When its owner began to be made, on this clock; `before_ns` is the monotonic clock just before."""
+        return before_ns

@@ -28,7 +28,15 @@ from streamgauge.drivers.contract import (
     ProducerOptions,
     Received,
 )
-from streamgauge.drivers.simulation import Laws, arrivals_ns, departures_ns, fates, latencies_ns
+from streamgauge.drivers.simulation import (
+    Laws,
+    arrivals_ns,
+    connecting_ns,
+    departures_ns,
+    fates,
+    latencies_ns,
+    reading_ns,
+)
 from streamgauge.payload.header import RECORD_HEADER
 from streamgauge.payload.making import Outgoing
 from streamgauge.spec.target import Target
@@ -43,11 +51,16 @@ _OFFSETS_APART = 1024
 class SimulatedClock(Clock):
     """Time that passes only when somebody waits."""
 
-    def __init__(self) -> None:
-        self.at_ns = time.monotonic_ns()
+    def __init__(self, connecting_ns: int = 0) -> None:
+        """`connecting_ns`: what passes while its owner is made."""
+        self._began_ns = time.monotonic_ns()
+        self.at_ns = self._began_ns + connecting_ns
 
     def now_ns(self) -> int:
         return self.at_ns
+
+    def began_ns(self, before_ns: int) -> int:
+        return self._began_ns
 
     def sleep_until(self, due_ns: int) -> None:
         self.at_ns = max(self.at_ns, due_ns)
@@ -105,7 +118,7 @@ class Simulated(Driver):
 
 class _Producer(Producer):
     def __init__(self, laws: Laws, folder: Path, partitions: int, options: ProducerOptions) -> None:
-        self.clock = self._clock = SimulatedClock()
+        self.clock = self._clock = SimulatedClock(connecting_ns(laws, options.number))
         self._laws, self._options, self._partitions = laws, options, partitions
         self._files = [(folder / topic / f"{options.number}").open("wb") for topic in options.topics]
         self._origin_ns: int | None = None
@@ -165,7 +178,7 @@ class _Producer(Producer):
 
 class _Consumer(Consumer):
     def __init__(self, laws: Laws, folder: Path, partitions: int, options: ConsumerOptions) -> None:
-        self.clock = self._clock = SimulatedClock()
+        self.clock = self._clock = SimulatedClock(connecting_ns(laws, options.number))
         self._laws, self._folder, self._partitions, self._options = laws, folder, partitions, options
         self._wall_offset_ns = read_clocks().wall_offset_ns
         self._start = {place: options.start.get(place, 0) for place in options.partitions}
@@ -200,17 +213,25 @@ class _Consumer(Consumer):
 
     def _deliveries(self) -> Iterator[tuple[int, Received]]:
         """Every record that this consumer gets, in the order of arrival, with its time."""
+        assigned_ns = self._clock.at_ns
         records = [
             record
             for topic, name in enumerate(self._options.topics)
             for file in sorted((self._folder / name).iterdir())
             for record in self._records_of(topic, int(file.name), file)
         ]
-        for at_ns, _, received in sorted(records, key=lambda record: record[:2]):
+        records.sort(key=lambda record: record[:2])
+        if self._laws.read_ns:
+            # They are stored already: what counts is how fast they are read.
+            times = assigned_ns + reading_ns(self._laws, self._options.number, len(records))
+            yield from zip(times.tolist(), (received for _, _, received in records), strict=True)
+            return
+        for at_ns, _, received in records:
             yield at_ns, received
 
     def _records_of(self, topic: int, producer: int, file: Path) -> Iterator[tuple[int, int, Received]]:
-        batches = list(_unpickled(file))
+        # Messages that only warm a producer have numbers below 0, and are nobody's to read.
+        batches = [batch for batch in _unpickled(file) if batch[0][0] >= 0]
         if not batches:
             return
         sequences = np.concatenate([batch[0] for batch in batches])

@@ -20,7 +20,7 @@ Bools = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
 _BLOCK = 4096
-_LATENCY_STREAM, _FATE_STREAM = 1, 2
+_LATENCY_STREAM, _FATE_STREAM, _CONNECT_STREAM, _READ_STREAM = 1, 2, 3, 4
 
 
 class LatencyLaw(SpecModel):
@@ -53,6 +53,10 @@ class Laws(SpecModel):
     """How many unacknowledged messages the client takes before it refuses more."""
     send_ns: int = Field(default=1000, ge=1)
     """What handing over one message costs, which bounds an unlimited rate."""
+    connect_ms: float = Field(default=0.0, ge=0)
+    """Median of what it takes to make a client; it varies as the latency does."""
+    read_ns: int = Field(default=0, ge=0)
+    """What reading a stored record costs, after one latency for the first; 0: they come when they arrive."""
 
     @model_validator(mode="after")
     def _one_fate_each(self) -> Laws:
@@ -74,11 +78,18 @@ class Fates:
 
 def latencies_ns(laws: Laws, producer: int, first: int, count: int) -> Integers:
     """Latency of the producer's messages `first` …, by the law alone."""
-    median_ns = laws.latency.median_ms * NS_PER_MS
-    if laws.latency.law == "constant":
-        return np.full(count, round(median_ns), np.int64)
-    deviates = _draw(laws.seed, _LATENCY_STREAM, producer, first, count, normal=True)
-    return np.rint(median_ns * np.exp(laws.latency.sigma * deviates)).astype(np.int64)
+    return _varied(laws, laws.latency.median_ms, _LATENCY_STREAM, producer, first, count)
+
+
+def connecting_ns(laws: Laws, client: int) -> int:
+    """How long it takes to make that client."""
+    return int(_varied(laws, laws.connect_ms, _CONNECT_STREAM, client, 0, 1)[0])
+
+
+def reading_ns(laws: Laws, consumer: int, count: int) -> Integers:
+    """When a consumer has each of `count` stored records, since it was told to read them."""
+    first = _varied(laws, laws.latency.median_ms, _READ_STREAM, consumer, 0, 1)
+    return first + laws.read_ns * np.arange(1, count + 1)
 
 
 def fates(laws: Laws, producer: int, count: int, partitions: int) -> Fates:
@@ -113,6 +124,15 @@ def arrivals_ns(departed_ns: Integers, latency_ns: Integers, fate: Fates, partit
     return arrivals
 
 
+def _varied(laws: Laws, median_ms: float, stream: int, who: int, first: int, count: int) -> Integers:
+    """Times about this median, by the law of the latency."""
+    median_ns = median_ms * NS_PER_MS
+    if laws.latency.law == "constant":
+        return np.full(count, round(median_ns), np.int64)
+    deviates = _draw(laws.seed, stream, who, first, count, normal=True)
+    return np.rint(median_ns * np.exp(laws.latency.sigma * deviates)).astype(np.int64)
+
+
 def _draw(
     seed: int, stream: int, producer: int, first: int, count: int, *, normal: bool
 ) -> NDArray[np.float64]:
@@ -121,7 +141,8 @@ def _draw(
         return np.zeros(0)
     blocks = []
     for block in range(first // _BLOCK, (first + count - 1) // _BLOCK + 1):
-        rng = np.random.default_rng((seed, stream, producer, block))
+        # Messages sent to warm a client have numbers below 0; a generator takes none.
+        rng = np.random.default_rng((seed, stream, producer, block % 2**32))
         blocks.append(rng.standard_normal(_BLOCK) if normal else rng.random(_BLOCK))
     skip = first % _BLOCK
     return np.concatenate(blocks)[skip : skip + count]

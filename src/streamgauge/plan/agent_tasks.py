@@ -11,9 +11,9 @@ from streamgauge.spec.workload import Load
 
 
 class AgentTask(SpecModel):
-    """One producer or consumer of one case."""
+    """One producer or consumer of one case; or the referee, who alone runs a comparison."""
 
-    kind: Literal["producer", "consumer"]
+    kind: Literal["producer", "consumer", "referee"]
     number: int
     """Its place among its kind, from 0."""
     messages: int | None = None

@@ -8,6 +8,8 @@ from typing import Any
 
 from streamgauge.core.errors import BadInput
 from streamgauge.plan.agent_tasks import AgentTask, deal_out
+from streamgauge.plan.contest import Contest
+from streamgauge.spec.comparison import Comparison
 from streamgauge.spec.loading import parse
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
@@ -26,10 +28,19 @@ class Case(SpecModel):
     tag: int
     """Marks the messages of this case, so that no other message is taken for one of them."""
     agents: tuple[AgentTask, ...]
+    contest: Contest | None = None
+    """Only of a comparison: `target` is then A's."""
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """All that take part."""
+        return (self.target,) if self.contest is None else (self.contest.a, self.contest.b)
 
 
 def expand(workload: Workload, run_id: str) -> list[Case]:
-    """Every target × every point of the sweep, in the order written."""
+    """Every target × every point of the sweep, in the order written; a comparison is one case."""
+    if workload.comparison is not None:
+        return [_comparison(workload, workload.comparison, run_id)]
     fields = list(workload.sweep)
     points = list(itertools.product(*workload.sweep.values()))
     if not points:
@@ -55,6 +66,22 @@ def _case(workload: Workload, target: Target, parameters: dict[str, Any], case_i
         topics=names,
         tag=zlib.crc32(f"{run_id}/{case_id}".encode()),
         agents=tuple(deal_out(load)),
+    )
+
+
+def _comparison(workload: Workload, comparison: Comparison, run_id: str) -> Case:
+    contest = Contest(a=workload.targets[0], b=workload.targets[1], comparison=comparison)
+    for cell in contest.cells:
+        list(contest.rounds(cell))  # every topic has a legal name, or it is said now
+    return Case(
+        id="001",
+        target=contest.a,
+        load=workload.load,
+        parameters={},
+        topics=(),
+        tag=zlib.crc32(f"{run_id}/001".encode()),
+        agents=(AgentTask(kind="referee", number=0),),
+        contest=contest,
     )
 
 

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from streamgauge.core.units import parse_bytes, parse_rate
+from streamgauge.spec.comparison import Comparison
 from streamgauge.spec.model import Bytes, Count, RatePerS, Seconds, SpecModel
 from streamgauge.spec.target import Target
+from streamgauge.spec.topics import Topics as Topics  # noqa: PLC0414 - a part of the load, known by this place
 
 MESSAGE_HEADER_BYTES = 32
 """What the id, the intended time and the checksum of a message take."""
-
-_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,200}")
 
 
 class SizeDistribution(SpecModel):
@@ -140,27 +150,6 @@ Rate = Annotated[
 ]
 
 
-class Topics(SpecModel):
-    """The topics to use. A topic that exists is used as it is; else it is made, and deleted afterwards."""
-
-    name: str = "streamgauge"
-    """Several topics are `name-0`, `name-1` …"""
-    count: Count = Field(default=1, ge=1)
-    partitions: Count = Field(default=1, ge=1)
-    replicas: Count = Field(default=1, ge=1)
-    config: dict[str, str] = {}
-    keep: bool = False
-
-    @field_validator("name")
-    @classmethod
-    def _legal(cls, name: str) -> str:
-        if not _TOPIC.fullmatch(name) or name in (".", ".."):
-            raise ValueError(
-                f"{name!r} is no topic name; allowed: letters, digits, '.', '_', '-', at most 200"
-            )
-        return name
-
-
 class Load(SpecModel):
     """How much of what, by how many."""
 
@@ -230,7 +219,9 @@ class Workload(SpecModel):
 
     name: str = "run"
     targets: tuple[Target, ...] = Field(min_length=1)
-    load: Load
+    comparison: Comparison | None = None
+    """Of two targets; then there is no `load`."""
+    load: Load = Field(default=None, validate_default=True)
     sweep: dict[str, tuple[Any, ...]] = {}
     """Values for fields of `load`, by dotted path: `message.size: [100, 1KiB]`; crossed with each other."""
 
@@ -238,6 +229,43 @@ class Workload(SpecModel):
     @classmethod
     def _plain_name(cls, name: str) -> str:
         return Target._plain_name(name)
+
+    @field_validator("load", mode="before")
+    @classmethod
+    def _load_or_comparison(cls, load: Any, info: ValidationInfo) -> Any:
+        comparison = info.data.get("comparison")
+        if comparison is None:
+            if load is None:
+                raise PydanticCustomError("missing", "required")
+            return load
+        if load is not None:
+            raise ValueError("leave it out: `comparison` says how much of what")
+        # For those who only have to know of topics and deadlines.
+        return {
+            "messages": max(comparison.messages),
+            "topics": comparison.topics,
+            "drain_timeout": comparison.time_limit,
+        }
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        content: dict[str, Any] = serialize(self)
+        if self.comparison is not None:
+            content.pop("load", None)
+        return content
+
+    @model_validator(mode="after")
+    def _two_to_compare(self) -> Workload:
+        if self.comparison is None:
+            return self
+        if len(self.targets) != 2:
+            raise ValueError(f"comparison: needs two targets, A and B, not {len(self.targets)}")
+        if self.sweep:
+            raise ValueError("sweep: `comparison` has its own lists: lengths and messages")
+        systems = [target.system for target in self.targets]
+        if systems[0] != systems[1]:
+            raise ValueError("comparison: both targets must have the same `system`: it is started once")
+        return self
 
     @model_validator(mode="after")
     def _distinct_targets(self) -> Workload:

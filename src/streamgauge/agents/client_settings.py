@@ -1,0 +1,41 @@
+"""Client settings in force, as rows: those that have a name across libraries, and all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from streamgauge.drivers.contract import SharedSetting
+from streamgauge.spec.secrets import strike_out
+
+
+class _Client(Protocol):
+    def settings_in_force(self) -> dict[str, Any]: ...
+
+    def shared_settings(self) -> list[SharedSetting]: ...
+
+
+def settings_rows(
+    side: str, role: str, client: _Client, environment: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """Rows of the table `client_settings`; secrets are struck out."""
+    about = {"side": side, "role": role}
+    shared = client.shared_settings()
+    for setting in shared:
+        yield {
+            **about,
+            "is_shared": True,
+            "name": setting.name,
+            "native": setting.native,
+            "value": None if setting.value is None else _text(setting.value),
+            "note": setting.note,
+        }
+    named = {setting.native for setting in shared}
+    for name, value in sorted(client.settings_in_force().items()):
+        if name not in named and not callable(value):
+            text = strike_out(_text(value), environment)
+            yield {**about, "is_shared": False, "name": name, "native": name, "value": text, "note": ""}
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

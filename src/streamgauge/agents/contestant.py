@@ -1,0 +1,167 @@
+"""One library of a comparison, in whatever process it has: it takes its turns and tells of every trial."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from streamgauge.agents.client_settings import settings_rows
+from streamgauge.agents.outcome import Outcome
+from streamgauge.agents.python_loops import PythonLoops
+from streamgauge.agents.timing import Place
+from streamgauge.core.clock import now_ns
+from streamgauge.core.errors import CaseFailed
+from streamgauge.drivers.contract import Driver
+from streamgauge.drivers.registry import driver_class
+from streamgauge.payload.ordinal_messages import OrdinalMessages
+from streamgauge.plan.contest import SIDES, TEMPERATURES, Contest, Side, Temperature, Turn
+from streamgauge.spec.comparison import OWN_SETTINGS, Operation
+from streamgauge.spec.secrets import fill_in, strike_out
+from streamgauge.spec.target import Target
+
+_WARM_UP_BYTES = 100
+_WARM_UP_NUMBER = 0
+
+Row = dict[str, Any]
+
+
+class Loops(Protocol):
+    """The timed operations, by an engine."""
+
+    @property
+    def clients(self) -> Mapping[str, Any]:
+        """The newest of each role."""
+
+    def produce(self, place: Place, messages: OrdinalMessages, warm: bool) -> Outcome: ...
+
+    def consume(self, place: Place, messages: OrdinalMessages, warm: bool) -> Outcome: ...
+
+    def round_trip(self, place: Place, messages: OrdinalMessages, warm: bool) -> Outcome: ...
+
+
+class Contestant:
+    """One side."""
+
+    def __init__(
+        self,
+        side: Side,
+        contest: Contest,
+        endpoints: Mapping[str, str],
+        environment: Mapping[str, str],
+        seed: int,
+    ) -> None:
+        self._side, self._contest, self._environment, self._seed = side, contest, environment, seed
+        target = as_compared(contest, contest.target_of(side))
+        self._driver: Driver = driver_class(target)(fill_in(target, environment), endpoints)
+        self._loops: Loops = PythonLoops(self._driver, contest.comparison)
+        self._messages: OrdinalMessages | None = None
+
+    def warm_up(self, topic: str, start: dict[tuple[int, int], int]) -> list[Row]:
+        """Let everything that is loaded or compiled only once be so; the client settings in force."""
+        comparison = self._contest.comparison
+        messages = OrdinalMessages(_WARM_UP_BYTES, max(1, comparison.warm_up_messages), self._seed)
+        place = Place(topic, _WARM_UP_NUMBER, start)
+        for operation in ("produce",) if comparison.produce_only else ("produce", "consume"):
+            outcome = self._operation(operation, place, messages, False)
+            if outcome.error is not None:
+                raise CaseFailed(f"warm-up: {operation}: {outcome.error}")
+        return [
+            row
+            for role, client in self._loops.clients.items()
+            for row in settings_rows(self._side, role, client, self._environment)
+        ]
+
+    def take_turn(self, turn: Turn, starts: Mapping[str, dict[tuple[int, int], int]]) -> list[Row]:
+        """A cold test and a warm one; a row for each operation of each, also for those that failed."""
+        cell = turn.cell
+        if (kept := self._messages) is None or (kept.length, kept.count) != (cell.length, cell.messages):
+            self._messages = None  # the old values must not be in the way of the new ones
+            self._messages = OrdinalMessages(cell.length, cell.messages, self._seed)
+        rows: list[Row] = []
+        for temperature in TEMPERATURES:
+            topic = turn.topics[temperature]
+            place = Place(topic, self._number(turn, temperature), dict(starts[topic]))
+            failed: str | None = None
+            for operation in self._contest.comparison.operations:
+                gc.collect()
+                row = self._trial(turn, temperature, operation, place, failed)
+                failed = failed or row["error"]
+                rows.append(row)
+        return rows
+
+    def close(self) -> None:
+        self._driver.close()
+
+    def _trial(
+        self, turn: Turn, temperature: Temperature, operation: Operation, place: Place, failed: str | None
+    ) -> Row:
+        assert self._messages is not None
+        row = blank_row(turn, temperature, operation)
+        if failed is not None:
+            return row | {"error": f"not tried: {failed}"}
+        try:
+            outcome = self._operation(operation, place, self._messages, temperature == "warm")
+        except Exception as error:  # whatever a library raises: it marks this trial, and the rest goes on
+            text = str(error) or "no reason given"
+            return row | {"error": strike_out(f"{type(error).__name__}: {text}", self._environment)}
+        return row | {
+            "started_ns": outcome.started_ns,
+            "elapsed_ns": None if outcome.error else outcome.elapsed_ns,
+            "cpu_ns": None if outcome.error else outcome.cpu_ns,
+            "seen": outcome.seen,
+            "missing": turn.cell.messages - outcome.seen,
+            "duplicate": outcome.duplicate,
+            "corrupt": outcome.corrupt,
+            "crossings": outcome.counters.get("crossings"),
+            "jni_calls": outcome.counters.get("jni_calls"),
+            "error": outcome.error and strike_out(outcome.error, self._environment),
+        }
+
+    def _operation(self, name: str, place: Place, messages: OrdinalMessages, warm: bool) -> Outcome:
+        operations = {
+            "produce": self._loops.produce,
+            "consume": self._loops.consume,
+            "round_trip": self._loops.round_trip,
+        }
+        return operations[name](place, messages, warm)
+
+    def _number(self, turn: Turn, temperature: Temperature) -> int:
+        """No two tests of a run share one, and none is the warm-up's."""
+        place = turn.cell.number * (self._contest.comparison.repeat + 1) + turn.repetition + 1
+        return 1 + (place * len(SIDES) + SIDES.index(turn.side)) * 2 + TEMPERATURES.index(temperature)
+
+
+def as_compared(contest: Contest, target: Target) -> Target:
+    """The target with the settings that both share, as far as its driver knows them and it has no own."""
+    comparison = contest.comparison
+    known = driver_class(target).settings_model.model_fields
+    shared = {name: value for name, value in comparison.shared_settings.items() if name in known}
+    own = OWN_SETTINGS[comparison.preset].get(target.driver, {})
+    clients = {part: {**values, **getattr(target, part)} for part, values in own.items()}
+    return target.model_copy(update={"settings": {**shared, **target.settings}, **clients})
+
+
+def blank_row(turn: Turn, temperature: Temperature, operation: Operation) -> Row:
+    """A trial of which nothing is known but that it should have been."""
+    return {
+        "length": turn.cell.length,
+        "messages": turn.cell.messages,
+        "operation": operation,
+        "temperature": temperature,
+        "side": turn.side,
+        "repetition": turn.repetition,
+        "position": turn.position,
+        "topic": turn.topics[temperature],
+        "started_ns": now_ns(),
+        "elapsed_ns": None,
+        "cpu_ns": None,
+        "expected": turn.cell.messages,
+        "seen": 0,
+        "missing": turn.cell.messages,
+        "duplicate": 0,
+        "corrupt": None,
+        "crossings": None,
+        "jni_calls": None,
+        "error": None,
+    }

@@ -1,0 +1,149 @@
+"""The referee of a comparison: makes topics, calls each library in turn, keeps every trial.
+
+It measures nothing itself, so that what it does costs no library anything.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from streamgauge.agents.assignment import Assignment
+from streamgauge.agents.contestant import blank_row
+from streamgauge.agents.library_processes import LibraryProcesses
+from streamgauge.agents.live import Live
+from streamgauge.agents.rendezvous import Rendezvous
+from streamgauge.core.errors import CaseFailed
+from streamgauge.drivers.contract import Driver
+from streamgauge.plan.contest import SIDES, TEMPERATURES, Contest, Side, Turn
+from streamgauge.recording.parquet import EventFiles
+from streamgauge.tables.events import CLIENT_SETTINGS, TRIALS
+
+_IDLE_S = 0.05
+_FAILURES_IN_A_ROW = 3
+"""After so many of one side the rest of the cell is not tried."""
+_TOPIC_CONFIG = {"file.delete.delay.ms": "1000"}
+"""Large tests would fill the disk: what is deleted is to be gone soon."""
+
+Row = dict[str, Any]
+
+
+class Referee:
+    """One comparison."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        contest: Contest,
+        driver: Driver,
+        libraries: LibraryProcesses,
+        files: EventFiles,
+        live: Live,
+    ) -> None:
+        self._contest, self._driver, self._libraries = contest, driver, libraries
+        self._files, self._live = files, live
+        comparison = contest.comparison
+        config = {**_TOPIC_CONFIG, **comparison.topics.config}
+        self._topics = comparison.topics.model_copy(update={"config": config})
+        self._warm_up_topics: dict[Side, str] = {
+            side: f"{comparison.topics.name}-warm-up-{assignment.tag:08x}-{side}" for side in SIDES
+        }
+        self._rows: list[Row] = []
+        self._broken: dict[Side, str] = {}
+        """Whose process has to be begun anew."""
+        self.timed_out = False
+
+    def idle(self) -> None:
+        """Nothing to do until the start."""
+        time.sleep(_IDLE_S)
+
+    def run(self, rendezvous: Rendezvous) -> None:
+        """All cells, until the end, the time limit, or until the run is given up."""
+        end = time.monotonic() + self._contest.comparison.time_limit
+        self._files.write_rows(CLIENT_SETTINGS, self._warm_up())
+        for cell in self._contest.cells:
+            failures = dict.fromkeys(SIDES, 0)
+            for turns in self._contest.rounds(cell):
+                self.timed_out = time.monotonic() > end
+                if rendezvous.stopping() or self.timed_out:
+                    return
+                self._round(turns, failures)
+                if max(failures.values()) >= _FAILURES_IN_A_ROW:
+                    break
+            self.keep()
+
+    def keep(self) -> None:
+        """Write what there is: a cell that is done stays, whatever happens later."""
+        rows, self._rows = self._rows, []
+        self._files.write_rows(TRIALS, rows)
+
+    def _warm_up(self) -> list[Row]:
+        names = tuple(self._warm_up_topics.values())
+        made = self._driver.prepare_topics(self._topics, names)
+        try:
+            rows = self._libraries.warm_up(self._warm_up_topics, self._starts(names))
+            return [row for row in rows if row["side"] != "control"]
+        finally:
+            self._driver.remove_topics(made)
+
+    def _round(self, turns: list[Turn], failures: dict[Side, int]) -> None:
+        names = tuple(turn.topics[temperature] for turn in turns for temperature in TEMPERATURES)
+        made = self._driver.prepare_topics(self._topics, names)
+        try:
+            starts = self._starts(names)
+            for turn in turns:
+                rows = self._turn(turn, starts)
+                self._rows += rows
+                failed = any(row["error"] is not None for row in rows)
+                failures[turn.side] = failures[turn.side] + 1 if failed else 0
+                self._tell(turn, rows)
+        finally:
+            if not self._topics.keep:
+                self._driver.remove_topics(made)
+
+    def _tell(self, turn: Turn, rows: list[Row]) -> None:
+        cells, repeat = self._contest.cells, self._contest.comparison.repeat
+        cell, each = turn.cell, (repeat + 1) * len(SIDES)
+        self._live.messages += sum(row["seen"] for row in rows)
+        self._live.told = {
+            "completed": cell.number * each + turn.position + 1,
+            "total": len(cells) * each,
+            "words": f"cell {cell.number + 1} of {len(cells)}: {cell.messages:,} × {cell.length:,} B  "
+            f"repetition {turn.repetition + 1} of {repeat}",
+        }
+        self._live.publish()
+
+    def _turn(self, turn: Turn, starts: dict[str, dict[tuple[int, int], int]]) -> list[Row]:
+        if turn.side in self._broken:
+            self._renew(turn.side)
+        rows, why = self._libraries.take_turn(turn, starts)
+        if why is None:
+            return rows
+        self._broken[turn.side] = why
+        return self._failed(turn, why)
+
+    def _renew(self, side: Side) -> None:
+        why = self._broken.pop(side)
+        names = tuple(self._warm_up_topics.values())
+        made = self._driver.prepare_topics(self._topics, names)
+        try:
+            self._libraries.renew(side, self._warm_up_topics, self._starts(names))
+        except CaseFailed as error:
+            raise CaseFailed(f"{error}; before that: {why}") from error
+        finally:
+            self._driver.remove_topics(made)
+
+    def _failed(self, turn: Turn, why: str) -> list[Row]:
+        return [
+            blank_row(turn, temperature, operation) | {"error": why}
+            for temperature in TEMPERATURES
+            for operation in self._contest.comparison.operations
+        ]
+
+    def _starts(self, names: tuple[str, ...]) -> dict[str, dict[tuple[int, int], int]]:
+        """Where each topic ends now; asking also makes sure that every leader answers."""
+        ends = self._driver.end_offsets(names, self._topics.partitions)
+        found: dict[str, dict[tuple[int, int], int]] = {name: {} for name in names}
+        for (number, partition), offset in ends.items():
+            found[names[number]][(0, partition)] = offset
+        return found

@@ -1,0 +1,58 @@
+"""A referee's life: open the libraries, meet the launcher, lead the comparison, write everything down."""
+
+from __future__ import annotations
+
+from streamgauge.agents.assignment import Assignment
+from streamgauge.agents.diary import Manifest, write_manifest
+from streamgauge.agents.library_processes import LibraryProcesses
+from streamgauge.agents.live import Live
+from streamgauge.agents.referee import Referee
+from streamgauge.agents.rendezvous import Rendezvous
+from streamgauge.core.clock import read_clocks
+from streamgauge.core.errors import StreamgaugeError
+from streamgauge.drivers.contract import Driver
+from streamgauge.drivers.registry import open_driver
+from streamgauge.plan.contest import Contest
+from streamgauge.recording.parquet import EventFiles
+from streamgauge.spec.secrets import fill_in
+
+
+class RefereeLife:
+    """Whatever happens, every trial that was made is written, and no library's process stays."""
+
+    def __init__(self, assignment: Assignment, contest: Contest) -> None:
+        self._assignment, self._contest = assignment, contest
+        self._files = EventFiles(assignment.run_dir, assignment.case, assignment.task.agent)
+        self._libraries = LibraryProcesses(assignment, contest, assignment.environment)
+        self._driver: Driver | None = None
+        self._referee: Referee | None = None
+        self.manifest = Manifest(assignment.task.agent, assignment.case)
+
+    def run(self, rendezvous: Rendezvous) -> None:
+        assignment = self._assignment
+        # Topics are made through A's driver; nothing of it is timed.
+        target = fill_in(assignment.target, assignment.environment)
+        self._driver = open_driver(target, assignment.endpoints)
+        self._libraries.start()
+        self._referee = referee = Referee(
+            assignment, self._contest, self._driver, self._libraries, self._files, Live(assignment)
+        )
+        rendezvous.ready(read_clocks(), meanwhile=referee.idle)
+        referee.run(rendezvous)
+        if rendezvous.stopping():
+            self.manifest.outcome = "stopped"
+        elif referee.timed_out:
+            self.manifest.outcome = "timed_out"
+
+    def close(self) -> None:
+        try:
+            if self._referee is not None:
+                self._referee.keep()
+        except StreamgaugeError as error:
+            self.manifest.outcome, self.manifest.reason = "failed", str(error)
+            self.manifest.error = type(error).__name__
+        self.manifest.counts = dict(self._files.rows)
+        write_manifest(self._assignment, self.manifest)
+        self._libraries.close()
+        if self._driver is not None:
+            self._driver.close()

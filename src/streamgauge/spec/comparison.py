@@ -1,0 +1,148 @@
+"""A comparison: the same short tests by two client libraries in turn, over lengths × messages."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from streamgauge.spec.model import Bytes, Count, Seconds, SpecModel
+from streamgauge.spec.topics import Topics
+
+Operation = Literal["produce", "consume", "round_trip"]
+Preset = Literal["fair", "seed"]
+EngineName = Literal["python", "jvm"]
+
+
+class ClientSettings(SpecModel):
+    """Settings that mean the same in every library, by one name; None: as the preset has it."""
+
+    linger_ms: int | None = Field(default=None, ge=0)
+    batch_size: Bytes | None = Field(default=None, ge=1)
+    max_in_flight: int | None = Field(default=None, ge=1)
+    idempotence: bool | None = None
+    send_buffer: Bytes | None = Field(default=None, ge=1)
+    receive_buffer: Bytes | None = Field(default=None, ge=1)
+    fetch_min_bytes: Bytes | None = Field(default=None, ge=1)
+    fetch_max_wait_ms: int | None = Field(default=None, ge=0)
+
+
+PRESETS: dict[Preset, dict[str, Any]] = {
+    # Both libraries with the same batches, the same guarantees, and nothing that makes the broker wait.
+    "fair": {
+        "acks": "all",
+        "linger_ms": 5,
+        "batch_size": 131_072,
+        "max_in_flight": 5,
+        "idempotence": True,
+        "fetch_min_bytes": 1,
+        "fetch_max_wait_ms": 20,
+    },
+    # What the benchmark of the KNet project sets. Idempotence would not allow so many in flight.
+    "seed": {
+        "acks": "1",
+        "linger_ms": 100,
+        "batch_size": 1_000_000,
+        "max_in_flight": 1_000_000,
+        "idempotence": False,
+        "send_buffer": 32 * 1024**2,
+        "receive_buffer": 32 * 1024**2,
+        "fetch_min_bytes": 100_000,
+    },
+}
+
+OWN_SETTINGS: dict[Preset, dict[str, dict[str, dict[str, Any]]]] = {
+    # Without it librdkafka pauses for up to a second whenever it has read 64 MB ahead.
+    "fair": {"kafka_confluent": {"consumer_client": {"fetch.queue.backoff.ms": 2}}},
+    "seed": {},
+}
+"""What one library alone needs, by driver: it has no name across libraries."""
+
+
+class Bursts(SpecModel):
+    """Send so many messages, pause, and so on. Pauses are not counted as time."""
+
+    length: Annotated[Count, Field(ge=1)] = 100
+    interval: Annotated[Seconds, Field(gt=0)] = 0.1
+
+
+class Comparison(SpecModel):
+    """The first of the workload's targets is A, the second is B."""
+
+    lengths: tuple[Annotated[Bytes, Field(ge=1)], ...] = (10, 100, 1000, 10_000, 100_000)
+    """Of a message's value."""
+    messages: tuple[Annotated[Count, Field(ge=1, le=10_000_000)], ...] = (10, 100, 1000, 10_000)
+    """Sent in one test."""
+    repeat: Count = Field(default=20, ge=1)
+    topics: Topics = Topics(name="testTopic")
+    """`name` is the prefix; one topic a test: `{name}__{target}__{length}__{n}`."""
+    preset: Preset = "fair"
+    settings: ClientSettings = ClientSettings()
+    acks: Literal["0", "1", "all"] | None = None
+    """None: as the preset has it."""
+    compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = "none"
+    check_on_consume: bool = False
+    """Check every value while the time runs."""
+    produce_only: bool = False
+    round_trip: bool = False
+    """Instead of produce and consume: each message is sent when the one before has come back."""
+    bursts: Bursts | None = None
+    engine: EngineName = "python"
+    mix_engines: bool = False
+    """With engine jvm: a library that has none runs in Python, and the report says so everywhere."""
+    process: Literal["own", "shared"] = "own"
+    """A process for each library, or one for all."""
+    warm_up_messages: Count = Field(default=20_000, ge=0)
+    """Sent and read by each library before the first test: code is loaded and compiled by then."""
+    test_timeout: Annotated[Seconds, Field(gt=0)] = 60.0
+    """A produce, consume or round trip that takes longer has failed."""
+    time_limit: Annotated[Seconds, Field(gt=0)] = 12 * 3600.0
+    equivalence_percent: float = Field(default=5.0, gt=0, lt=100)
+    """Libraries within that of each other are equivalent."""
+
+    @field_validator("acks", mode="before")
+    @classmethod
+    def _acks_text(cls, acks: Any) -> Any:
+        return str(acks) if isinstance(acks, int) and not isinstance(acks, bool) else acks
+
+    @field_validator("lengths", "messages")
+    @classmethod
+    def _distinct(cls, values: tuple[int, ...]) -> tuple[int, ...]:
+        if not values:
+            raise ValueError("has no values")
+        if len(set(values)) != len(values):
+            raise ValueError(f"names a value twice: {', '.join(map(str, values))}")
+        return values
+
+    @field_validator("topics")
+    @classmethod
+    def _prefix_only(cls, topics: Topics) -> Topics:
+        if topics.count != 1:
+            raise ValueError("count: every test has one topic of its own")
+        return topics
+
+    @model_validator(mode="after")
+    def _one_kind_of_test(self) -> Comparison:
+        if self.produce_only and self.round_trip:
+            raise ValueError("produce_only and round_trip: give one of them")
+        if self.bursts is not None and self.round_trip:
+            raise ValueError("bursts: a round trip sends one message at a time")
+        if self.round_trip and self.acks_in_force == "0":
+            raise ValueError("acks: a round trip needs 1 or all")
+        return self
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        if self.round_trip:
+            return ("round_trip",)
+        return ("produce",) if self.produce_only else ("produce", "consume")
+
+    @property
+    def acks_in_force(self) -> Literal["0", "1", "all"]:
+        return self.acks or PRESETS[self.preset]["acks"]
+
+    @property
+    def shared_settings(self) -> dict[str, Any]:
+        """The preset, and over it what was set; by the names across libraries."""
+        preset = {name: value for name, value in PRESETS[self.preset].items() if name != "acks"}
+        return preset | self.settings.model_dump(exclude_none=True)

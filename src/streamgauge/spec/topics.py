@@ -1,0 +1,32 @@
+"""The topics that a load or a comparison uses."""
+
+from __future__ import annotations
+
+import re
+
+from pydantic import Field, field_validator
+
+from streamgauge.spec.model import Count, SpecModel
+
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,200}")
+
+
+class Topics(SpecModel):
+    """The topics to use. A topic that exists is used as it is; else it is made, and deleted afterwards."""
+
+    name: str = "streamgauge"
+    """Several topics are `name-0`, `name-1` …"""
+    count: Count = Field(default=1, ge=1)
+    partitions: Count = Field(default=1, ge=1)
+    replicas: Count = Field(default=1, ge=1)
+    config: dict[str, str] = {}
+    keep: bool = False
+
+    @field_validator("name")
+    @classmethod
+    def _legal(cls, name: str) -> str:
+        if not _TOPIC.fullmatch(name) or name in (".", ".."):
+            raise ValueError(
+                f"{name!r} is no topic name; allowed: letters, digits, '.', '_', '-', at most 200"
+            )
+        return name
