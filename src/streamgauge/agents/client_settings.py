@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from streamgauge.drivers.contract import SharedSetting
 from streamgauge.spec.secrets import strike_out
+from streamgauge.tables.comparison_events import ENGINE
 
 
 class _Client(Protocol):
@@ -35,6 +36,18 @@ def settings_rows(
         if name not in named and not callable(value):
             text = strike_out(_text(value), environment)
             yield {**about, "is_shared": False, "name": name, "native": name, "value": text, "note": ""}
+
+
+def engine_row(side: str, engine: str) -> dict[str, Any]:
+    return {
+        "side": side,
+        "role": ENGINE,
+        "is_shared": False,
+        "name": ENGINE,
+        "native": None,
+        "value": engine,
+        "note": "",
+    }
 
 
 def _text(value: object) -> str:

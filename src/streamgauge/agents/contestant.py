@@ -6,7 +6,7 @@ import gc
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from streamgauge.agents.client_settings import settings_rows
+from streamgauge.agents.client_settings import engine_row, settings_rows
 from streamgauge.agents.outcome import Outcome
 from streamgauge.agents.python_loops import PythonLoops
 from streamgauge.agents.timing import Place
@@ -16,7 +16,7 @@ from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.registry import driver_class
 from streamgauge.payload.ordinal_messages import OrdinalMessages
 from streamgauge.plan.contest import SIDES, TEMPERATURES, Contest, Side, Temperature, Turn
-from streamgauge.spec.comparison import OWN_SETTINGS, Operation
+from streamgauge.spec.comparison import OWN_SETTINGS, EngineName, Operation
 from streamgauge.spec.secrets import fill_in, strike_out
 from streamgauge.spec.target import Target
 
@@ -28,6 +28,8 @@ Row = dict[str, Any]
 
 class Loops(Protocol):
     """The timed operations, by an engine."""
+
+    engine: EngineName
 
     @property
     def clients(self) -> Mapping[str, Any]:
@@ -66,11 +68,10 @@ class Contestant:
             outcome = self._operation(operation, place, messages, False)
             if outcome.error is not None:
                 raise CaseFailed(f"warm-up: {operation}: {outcome.error}")
-        return [
-            row
-            for role, client in self._loops.clients.items()
-            for row in settings_rows(self._side, role, client, self._environment)
-        ]
+        rows = [engine_row(self._side, self._loops.engine)]
+        for role, client in self._loops.clients.items():
+            rows += settings_rows(self._side, role, client, self._environment)
+        return rows
 
     def take_turn(self, turn: Turn, starts: Mapping[str, dict[tuple[int, int], int]]) -> list[Row]:
         """A cold test and a warm one; a row for each operation of each, also for those that failed."""

@@ -28,7 +28,7 @@ from streamgauge.drivers.contract import (
 )
 from streamgauge.payload.making import Outgoing
 from streamgauge.payload.ordinal_messages import BATCH, OrdinalMessages
-from streamgauge.spec.comparison import Comparison
+from streamgauge.spec.comparison import Comparison, EngineName
 
 _FULL_WAIT_S = 0.001
 _FLUSH_WAIT_S = 0.005
@@ -44,6 +44,8 @@ _FETCH_WAIT_MS = 500
 
 class PythonLoops:
     """The timed operations of one library."""
+
+    engine: EngineName = "python"
 
     def __init__(self, driver: Driver, comparison: Comparison) -> None:
         self._driver, self._comparison = driver, comparison

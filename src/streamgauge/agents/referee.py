@@ -17,7 +17,7 @@ from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import Driver
 from streamgauge.plan.contest import SIDES, TEMPERATURES, Contest, Side, Turn
 from streamgauge.recording.parquet import EventFiles
-from streamgauge.tables.events import CLIENT_SETTINGS, TRIALS
+from streamgauge.tables.comparison_events import CLIENT_SETTINGS, TRIALS
 
 _IDLE_S = 0.05
 _FAILURES_IN_A_ROW = 3

@@ -17,6 +17,7 @@ from pyspark.sql import functions as fn
 
 from streamgauge.analysis.accounting import accounting
 from streamgauge.analysis.clocks import agent_clocks, clocks
+from streamgauge.analysis.comparison_pipeline import compare
 from streamgauge.analysis.cpu import cpu
 from streamgauge.analysis.histogram import buckets_of, histogram
 from streamgauge.analysis.latency import latency
@@ -24,8 +25,8 @@ from streamgauge.analysis.messages import damage_of, messages, producers_of
 from streamgauge.analysis.planned import planned_cases, planned_topics, planned_warm_ups
 from streamgauge.analysis.ranges import ranges
 from streamgauge.analysis.resources import resources
-from streamgauge.analysis.schema import spark_schema
 from streamgauge.analysis.spans import spans_of
+from streamgauge.analysis.storage import read_events, write_result
 from streamgauge.analysis.strays import intact_counts, matched_counts, strays
 from streamgauge.analysis.throughput import throughput
 from streamgauge.analysis.verdicts import verdicts
@@ -34,22 +35,26 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
 from streamgauge.plan.plan_file import Plan, read_plan
 from streamgauge.tables import events, results
-from streamgauge.tables.column import Column, Table
+from streamgauge.tables.column import Table
+from streamgauge.tables.comparison_events import COMPARISON_EVENTS
 
 _LOCAL_ROWS = 200_000
 """Damaged places up to here are taken to the driver, and from there to every task."""
 
-_CASE = Column("case", "string", "id of the case, from the folder's name")
 _FAILED_FILE = re.compile(r"(?:file|path)[:=]? *'?(?P<file>[a-z0-9]+:/[^\s'\"]+\.parquet)", re.IGNORECASE)
 
 
 def analyze(session: SparkSession, run: RunDir) -> None:
     """Compute every result table of the run, whatever was computed before."""
     plan = read_plan(run)
-    for table in events.EVENT_TABLES:
+    compared = plan.comparison
+    for table in events.EVENT_TABLES if compared is None else COMPARISON_EVENTS:
         _check_events(run, plan, table)
     try:
-        _Analysis(session, run, plan).compute()
+        if compared is None:
+            _Analysis(session, run, plan).compute()
+        else:
+            compare(session, run, compared)
     except (PySparkException, Py4JError) as error:
         raise _why_not(run, str(error)) from error
 
@@ -72,10 +77,10 @@ class _Analysis:
         self._topics = planned_topics(session, plan)
         self._warm_ups = planned_warm_ups(session, plan)
         self._cases = planned_cases(session, plan, read_status(run))
-        self._sends = self._read_events(events.SENDS)
-        self._receives = self._read_events(events.RECEIVES)
-        self._samples = self._read_events(events.SAMPLES)
-        self._marks = self._read_events(events.MARKS)
+        self._sends = read_events(session, run, events.SENDS)
+        self._receives = read_events(session, run, events.RECEIVES)
+        self._samples = read_events(session, run, events.SAMPLES)
+        self._marks = read_events(session, run, events.MARKS)
 
     def compute(self) -> None:
         agents = self._local(agent_clocks(self._marks))
@@ -150,23 +155,12 @@ class _Analysis:
         )
         return accounting(sent, self._receives, lone, self._topics, self._cases)
 
-    def _read_events(self, table: Table) -> DataFrame:
-        with_case = Table(table.name, table.row, (*table.columns, _CASE))
-        folder = self._run.events(table.name)
-        if next(self._run.list_files(folder, ".parquet"), None) is None:
-            return self._session.createDataFrame(with_case.arrow_schema().empty_table())
-        return self._session.read.schema(spark_schema(with_case)).parquet(self._run.url(folder))
-
     def _local(self, frame: DataFrame) -> DataFrame:
         """Compute it once; Spark then knows its size, and folds away joins with nothing."""
         return self._session.createDataFrame(frame.toArrow())
 
     def _write(self, table: Table, frame: DataFrame, is_large: bool = False) -> DataFrame:
-        """Write the table and read it back; one sorted file, so that a re-run gives the same."""
-        address = self._run.url(self._run.result(table.name))
-        kept = frame if is_large else frame.repartition(1).sortWithinPartitions(*table.column_names)
-        kept.write.mode("overwrite").parquet(address)
-        return self._session.read.schema(spark_schema(table)).parquet(address)
+        return write_result(self._session, self._run, table, frame, is_large)
 
 
 def _check_events(run: RunDir, plan: Plan, table: Table) -> None:

@@ -12,6 +12,7 @@ import typer
 
 from streamgauge.cli.analyze import analyze_command
 from streamgauge.cli.cluster import cluster_app
+from streamgauge.cli.compare import compare_command
 from streamgauge.cli.e2e import e2e_command
 from streamgauge.cli.report import report_command
 from streamgauge.cli.results import results_command
@@ -27,6 +28,7 @@ app = typer.Typer(
 )
 app.command("run")(run_command)
 app.command("e2e")(e2e_command)
+app.command("compare")(compare_command)
 app.command("analyze")(analyze_command)
 app.command("report")(report_command)
 app.command("results")(results_command)

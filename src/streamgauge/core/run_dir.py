@@ -63,6 +63,7 @@ class RunDir:
     status = "status.json"
     report_page = "report/index.html"
     report_csv = "report/csv"
+    report_markdown = "report/comparison.md"
     results_document = "results/results.json"
 
     def events(self, table: str, case: str | None = None) -> str:

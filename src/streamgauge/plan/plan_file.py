@@ -22,6 +22,11 @@ class Plan(SpecModel):
         targets = {case.target.name for case in self.cases}
         return max(len(agents_of(c for c in self.cases if c.target.name == name)) for name in targets)
 
+    @property
+    def comparison(self) -> Case | None:
+        """The only case of a run that compares; None of any other run."""
+        return next((case for case in self.cases if case.contest is not None), None)
+
 
 def make_plan(workload: Workload, run_id: str) -> Plan:
     return Plan(run=run_id, name=workload.name, cases=tuple(expand(workload, run_id)))

@@ -11,6 +11,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from streamgauge.report.comparison_console import print_comparison
 from streamgauge.report.document import COUNTS, RANGE_NAMES, STATISTICS, Document
 from streamgauge.report.parameters import load_sentence
 from streamgauge.report.quantities import (
@@ -53,6 +54,8 @@ def print_results(document: Document, console: Console) -> None:
     console.print(heading)
     if document["reason"]:
         console.print(Text(document["reason"], "red"))
+    if document["comparison"] is not None:
+        print_comparison(document, console)
     if len(cases) > 1:
         console.print()
         console.print(_overview(cases))

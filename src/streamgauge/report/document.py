@@ -13,6 +13,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import RunStatus, read_status
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import read_plan
+from streamgauge.report.comparison_document import comparison_parts
 from streamgauge.report.parameters import effective_parameters
 from streamgauge.report.result_tables import ResultTables, Row
 from streamgauge.tables.results import (
@@ -55,6 +56,11 @@ def results_document(run: RunDir, tables: ResultTables | None = None) -> Documen
     """The figures of every case of the plan, also of those that never ran."""
     plan, status = read_plan(run), read_status(run)
     tables = tables or ResultTables.read(run)
+    environment = run.read_json(run.environment) if run.has(run.environment) else {}
+    if plan.comparison is not None:
+        compared = comparison_parts(plan.comparison, status, tables)
+        head = {"run": plan.run, "name": plan.name, "environment": environment}
+        return {key: _strict(value) for key, value in (head | compared).items()}
     cases = [_case(case, status, tables) for case in plan.cases]
     run_status, reason = _run_status(status, cases)
     document = {
@@ -62,8 +68,10 @@ def results_document(run: RunDir, tables: ResultTables | None = None) -> Documen
         "name": plan.name,
         "status": run_status,
         "reason": reason,
-        "environment": run.read_json(run.environment) if run.has(run.environment) else {},
+        "environment": environment,
         "cases": cases,
+        "comparison": None,
+        "comparisons": [],
     }
     return {key: _strict(value) for key, value in document.items()}
 

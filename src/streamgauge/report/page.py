@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import resources
-from string import Template
-
-from plotly.offline import get_plotlyjs
-
+from streamgauge.report.comparison_page import render_comparison
 from streamgauge.report.document import Document
 from streamgauge.report.figures import comparison_figure, percentile_figure
-from streamgauge.report.markup import Markup, escape, join, script_json, tag
+from streamgauge.report.markup import Markup, tag
 from streamgauge.report.page_case import case_section
 from streamgauge.report.page_environment import environment_section
+from streamgauge.report.page_frame import filled_page, part, place_figures
 from streamgauge.report.page_headline import header, overview_table
 from streamgauge.report.plot_parts import Figure
 from streamgauge.report.result_tables import ResultTables, Row
@@ -30,27 +27,22 @@ _OPEN_AT_MOST = 3
 
 
 def render_page(document: Document, tables: ResultTables) -> str:
+    if document["comparison"] is not None:
+        return render_comparison(document, tables)
     figures: dict[str, Figure] = {}
     cases = document["cases"]
     histograms = {case["case"]: tables.rows(HISTOGRAM, case["case"]) for case in cases}
     body = [header(document)]
     if len(cases) > 1:
         comparison = comparison_figure([(case, histograms[case["case"]]) for case in cases])
-        plot = _place(figures, "all-cases", [comparison])
+        plot = place_figures(figures, "all-cases", [comparison])
         body.append(tag("section", tag("h2", "All cases"), overview_table(cases), plot, class_="all-cases"))
     for case in cases:
         resources_of_case = tables.rows(RESOURCES, case["case"])
         plots = _plots(figures, case, histograms[case["case"]], resources_of_case)
         body.append(case_section(case, plots, is_open=len(cases) <= _OPEN_AT_MOST, alone=len(cases) == 1))
     body.append(environment_section(document["environment"]))
-    return Template(_part("page.html")).substitute(
-        title=escape(f"{document['name']} · streamgauge"),
-        style=_part("page.css"),
-        body=join(body),
-        figures=script_json(figures),
-        plotly=get_plotlyjs(),
-        script=_part("page.js"),
-    )
+    return filled_page(f"{document['name']} · streamgauge", body, figures, part("reading_cases.html"))
 
 
 def _plots(
@@ -65,27 +57,4 @@ def _plots(
             traffic_figure(case, resources_of_case),
         ],
     }
-    return {name: _place(figures, f"{case['case']}-{name}", group) for name, group in groups.items()}
-
-
-def _place(figures: dict[str, Figure], name: str, group: list[Figure | None]) -> Markup:
-    """Keep the figures under ids of their own, and leave room for them on the page."""
-    places = []
-    for number, figure in enumerate(group):
-        if figure is None:
-            continue
-        key = f"{name}-{number}"
-        figures[key] = figure
-        scale = None
-        if figure["layout"]["yaxis"].get("type") == "log":
-            scale = tag("button", "linear scale", type="button", class_="scale", data_scale=key)
-        caption = tag("figcaption", tag("span", figure["title"]), scale)
-        room = f"--entries:{len(figure['data'])}"
-        plot = tag("div", class_="plot", style=room, data_figure=key, role="img", aria_label=figure["title"])
-        note = tag("p", figure["note"], class_="note") if figure["note"] else None
-        places.append(tag("figure", caption, plot, note))
-    return tag("div", *places, class_="plots")
-
-
-def _part(name: str) -> str:
-    return resources.files("streamgauge.report").joinpath(name).read_text("utf-8")
+    return {name: place_figures(figures, f"{case['case']}-{name}", group) for name, group in groups.items()}

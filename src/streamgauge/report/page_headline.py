@@ -94,7 +94,7 @@ def _fault_cell(faults: int) -> Markup:
     return tag("td", count_text(faults), class_="bad-text" if faults else "good-text")
 
 
-def _fact(title: str, figure: object, unit: object, lines: list[object], tone: str = "") -> Markup:
+def fact(title: str, figure: object, unit: object, lines: list[object], tone: str = "") -> Markup:
     return tag(
         "section",
         tag("h2", title),
@@ -109,7 +109,7 @@ def _latency_fact(cases: list[Document]) -> Markup:
     # Times to the ack are another thing: they stand here only when there is nothing else.
     known = [case for case in known if case["parameters"]["consumers"]] or known
     if not known:
-        return _fact("Latency from the intended time", NOTHING, "", ["No message has a latency."])
+        return fact("Latency from the intended time", NOTHING, "", ["No message has a latency."])
     if len(known) > 1:
         p99 = sorted(case["latency_ms"][main_leg(case)]["p99"] for case in known)
         worst = max(known, key=lambda case: float(case["latency_ms"][main_leg(case)]["max"]))
@@ -117,7 +117,7 @@ def _latency_fact(cases: list[Document]) -> Markup:
             f"lowest and highest of {len(known)} cases",
             f"max {ms_text(worst['latency_ms'][main_leg(worst)]['max'])}, in case {worst['case']}",
         ]
-        return _fact(
+        return fact(
             "Latency from the intended time",
             f"{digits_text(p99[0])} – {digits_text(p99[-1])}",
             "ms p99",
@@ -134,7 +134,7 @@ def _latency_fact(cases: list[Document]) -> Markup:
         None if from_intended else f"and sent itself after it was due: p99 {ms_text(lag['p99'])}",
     ]
     title = "Latency from the intended time" if from_intended else "Latency to the acknowledgement"
-    return _fact(title, digits_text(statistics["p99"]), "ms p99", lines)
+    return fact(title, digits_text(statistics["p99"]), "ms p99", lines)
 
 
 def _quantile_line(statistics: dict[str, Any]) -> str:
@@ -154,17 +154,17 @@ def _accounting_fact(cases: list[Document]) -> Markup:
     faults = sum(counts.values())
     title = "Every message accounted for"
     if not sent:
-        return _fact(title, "0", "messages sent", ["Nothing was measured."], "warn")
+        return fact(title, "0", "messages sent", ["Nothing was measured."], "warn")
     note = None
     if len(checked) < len(cases):
         which = "" if len(cases) == 1 else f" in {plural(len(cases) - len(checked), 'case')}"
         note = f"Receipt not checked{which}: no consumers."
     if not faults:
         none = "no lost, duplicate, reordered or corrupt message" if checked else "every send acknowledged"
-        return _fact(title, "0", f"faults in {count_text(sent)}", [_capital(none), note], "good")
+        return fact(title, "0", f"faults in {count_text(sent)}", [_capital(none), note], "good")
     names = {**{name: COUNT_NAMES[name] for name in FAULTS}, "no_outcome": "without outcome"}
     named = " · ".join(f"{count_text(counts[key])} {name}" for key, name in names.items() if counts[key])
-    return _fact(title, count_text(faults), f"faults in {count_text(sent)}", [named, note], "bad")
+    return fact(title, count_text(faults), f"faults in {count_text(sent)}", [named, note], "bad")
 
 
 def _verdict_fact(document: Document) -> Markup:
@@ -175,10 +175,10 @@ def _verdict_fact(document: Document) -> Markup:
         limits = Counter(LIMIT_NAMES.get(case["bottleneck"]["limit"], "not known") for case in cases)
         words = " · ".join(f"{count} {name}" for name, count in tally.items())
         limit = ", ".join(f"{name} ({count})" for name, count in limits.most_common(3))
-        return _fact("Verdict", status.upper(), "", [words, f"Limit: {limit}"], tone)
+        return fact("Verdict", status.upper(), "", [words, f"Limit: {limit}"], tone)
     case = cases[0]
     reasons: list[object] = case["reasons"][:2] if case["status"] != "ok" else []
-    return _fact("Verdict", status.upper(), "", [*reasons, f"Limit: {limit_text(case)}"], tone)
+    return fact("Verdict", status.upper(), "", [*reasons, f"Limit: {limit_text(case)}"], tone)
 
 
 def _capital(text: str) -> str:

@@ -11,7 +11,9 @@ import pyarrow.parquet as pq
 
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
+from streamgauge.plan.plan_file import read_plan
 from streamgauge.tables.column import Table
+from streamgauge.tables.comparison_results import COMPARISON_TABLES
 from streamgauge.tables.results import MESSAGES, RESULT_TABLES
 
 Row = dict[str, Any]
@@ -27,7 +29,8 @@ class ResultTables:
 
     @classmethod
     def read(cls, run: RunDir) -> ResultTables:
-        return cls({table.name: read_result(run, table) for table in REPORTED_TABLES})
+        wanted = REPORTED_TABLES if read_plan(run).comparison is None else COMPARISON_TABLES
+        return cls({table.name: read_result(run, table) for table in wanted})
 
     def rows(self, table: Table, case: str, **equal: object) -> list[Row]:
         """Rows of one case, and of these only where each named column has the given value."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from streamgauge.core.run_dir import RunDir
+from streamgauge.report.comparison_csv import repetitions_csv
+from streamgauge.report.comparison_markdown import comparison_markdown
 from streamgauge.report.csv_files import write_csv_files
 from streamgauge.report.document import document_text, results_document
 from streamgauge.report.page import render_page
@@ -15,5 +17,10 @@ def write_report(run: RunDir) -> str:
     document = results_document(run, tables)
     run.write_text(run.results_document, document_text(document))
     write_csv_files(run, tables)
+    if document["comparison"] is not None:
+        for temperature in ("cold", "warm"):
+            place = f"{run.report_csv}/repetitions-{temperature}.csv"
+            run.write_text(place, repetitions_csv(document, tables, temperature))
+        run.write_text(run.report_markdown, comparison_markdown(document))
     run.write_text(run.report_page, render_page(document, tables))
     return run.url(run.report_page)

@@ -1,0 +1,33 @@
+"""Trials → comparisons. Spark reads and writes; the few thousand rows between are computed in one place,
+because Holm's correction needs all of them at once (docs/decisions/0009)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from streamgauge.analysis.comparisons import comparisons, repetitions
+from streamgauge.analysis.storage import read_events, write_result
+from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import read_status
+from streamgauge.plan.cases import Case
+from streamgauge.tables.column import Table
+from streamgauge.tables.comparison_events import CLIENT_SETTINGS, TRIALS
+from streamgauge.tables.comparison_results import APPLIED_SETTINGS, COMPARISONS, REPETITIONS
+
+
+def compare(session: SparkSession, run: RunDir, case: Case) -> None:
+    """Compute every result table of a comparison."""
+    assert case.contest is not None
+
+    def write(table: Table, rows: list[dict[str, Any]]) -> None:
+        content = pa.Table.from_pylist(rows, schema=table.arrow_schema())
+        write_result(session, run, table, session.createDataFrame(content))
+
+    trials = read_events(session, run, TRIALS).toArrow().to_pylist()
+    ended = read_status(run).cases.get(case.id)
+    write(REPETITIONS, repetitions(trials))
+    write(COMPARISONS, comparisons(trials, case, ended))
+    write(APPLIED_SETTINGS, read_events(session, run, CLIENT_SETTINGS).toArrow().to_pylist())
