@@ -9,10 +9,12 @@ from pathlib import Path
 
 from bench.analysis_cost import seconds_per_million
 from bench.measurements import PAIRS, Bench
+from bench.verdicts import TRIALS, verdicts
 from streamgauge.launch.spark_session import spark_session
 from streamgauge.systems.kafka_cluster import KafkaCluster
 
-PARTS = ("produce", "consume", "latency", "schedule", "analysis")
+PARTS = ("produce", "consume", "latency", "schedule", "analysis", "verdicts")
+_WITHOUT_KAFKA = {"analysis", "verdicts"}
 
 
 def main() -> None:
@@ -24,12 +26,14 @@ def main() -> None:
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before the start", flush=True)
     with tempfile.TemporaryDirectory(prefix="streamgauge-bench-") as name:
         folder = Path(name)
-        if set(arguments.parts) - {"analysis"}:
+        if set(arguments.parts) - _WITHOUT_KAFKA:
             with KafkaCluster(brokers=1, log_dir=folder / "kafka") as cluster:
                 bench = Bench(cluster.endpoints()["bootstrap"], folder, arguments.pairs)
                 _against_kafka(bench, arguments.parts, arguments.scale)
         if "analysis" in arguments.parts:
             _analysis(folder, arguments.scale)
+        if "verdicts" in arguments.parts:
+            verdicts(max(2, int(TRIALS * arguments.scale)))
 
 
 def _against_kafka(bench: Bench, parts: list[str], scale: float) -> None:

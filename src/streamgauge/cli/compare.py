@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from streamgauge.cli.embedded import embedded_brokers
 from streamgauge.cli.options import Debug, Master, Out, Quiet
 from streamgauge.cli.running import run_workload
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import dump_yaml, load_target, parse
 from streamgauge.spec.workload import Workload
-from streamgauge.systems import local_cluster
 
 _KAFKA = "kafka"
 """Drivers whose names begin so need a cluster."""
@@ -183,13 +183,5 @@ def _target(flag: str, given: str, bootstrap: str | None, brokers: int | None) -
     if bootstrap is not None:
         found["settings"] = {**settings, "bootstrap": bootstrap}
     elif "bootstrap" not in settings and "system" not in found:
-        found["system"] = {"kind": "kafka_cluster", "brokers": _brokers(brokers)}
+        found["system"] = {"kind": "kafka_cluster", "brokers": embedded_brokers(brokers)}
     return found
-
-
-def _brokers(wanted: int | None) -> int:
-    """As many as asked for; else as many as the cluster that is up has."""
-    if wanted is not None:
-        return wanted
-    running = local_cluster.find()
-    return running[1] if running is not None else 1

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from streamgauge.cli.embedded import embedded_brokers
 from streamgauge.cli.options import Debug, Master, Out, Quiet
 from streamgauge.cli.running import run_workload
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import dump_yaml, load_target, parse
 from streamgauge.spec.workload import Load, Workload
-from streamgauge.systems import local_cluster
 
 _WARM_UP_SHARE = 10
 _WARM_UP_S = 5.0
@@ -132,13 +132,5 @@ def _target(address: str | None, file: Path | None, brokers: int | None) -> dict
     if address is not None:
         made["settings"] = {"bootstrap": address}
     else:
-        made["system"] = {"kind": "kafka_cluster", "brokers": _brokers(brokers)}
+        made["system"] = {"kind": "kafka_cluster", "brokers": embedded_brokers(brokers)}
     return made
-
-
-def _brokers(wanted: int | None) -> int:
-    """As many as asked for; else as many as the cluster that is up has."""
-    if wanted is not None:
-        return wanted
-    running = local_cluster.find()
-    return running[1] if running is not None else 1

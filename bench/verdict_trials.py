@@ -1,0 +1,181 @@
+"""Comparisons whose true answer is known: do interval and verdict say it?
+
+Two kinds. *Simulated* trials run the whole measuring code on two simulated brokers, one slower by the true
+ratio; only processes and Spark are left out. *Drawn* trials feed times of one noise law to the same
+analysis, since a real machine's noise is worse than a simulated broker's.
+"""
+
+from __future__ import annotations
+
+import gc
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.agents.contestant import Contestant, blank_row
+from streamgauge.analysis.comparisons import comparisons
+from streamgauge.drivers.registry import open_driver
+from streamgauge.plan.cases import Case
+from streamgauge.plan.contest import SIDES, TEMPERATURES, Contest, Turn
+from streamgauge.plan.plan_file import make_plan
+from streamgauge.spec.loading import parse
+from streamgauge.spec.workload import Workload
+
+RATIOS = (1.0, 1.05, 1.2, 2.0)
+REPEAT = 20
+
+Floats = NDArray[np.float64]
+Noise = Callable[[np.random.Generator, int], Floats]
+"""Logarithms of what multiplies each of so many times, in the order in which they are measured."""
+
+
+@dataclass
+class Tally:
+    """What became of some trials with one true ratio."""
+
+    true_ratio: float
+    trials: int = 0
+    covered: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    widths: list[float] = field(default_factory=list)
+
+    def add(self, row: dict[str, Any]) -> None:
+        low, high = row["interval_low_percent"], row["interval_high_percent"]
+        self.trials += 1
+        self.covered += low <= 100 * self.true_ratio <= high
+        self.widths.append(high / low)
+        self.verdicts[row["verdict"]] += 1
+
+    @property
+    def coverage(self) -> float:
+        return self.covered / self.trials
+
+    @property
+    def false_verdicts(self) -> float:
+        """Verdicts that the truth contradicts: of the wrong side, or of equivalence beyond the band."""
+        wrong = {"A faster"} if self.true_ratio > 1 else {"A faster", "B faster"}
+        if self.true_ratio > 1.05:
+            wrong.add("equivalent")
+        return sum(self.verdicts[name] for name in wrong) / self.trials
+
+
+def simulated_trials(true_ratio: float, trials: int, first_seed: int = 0) -> dict[str, Tally]:
+    """By temperature: A is a simulated library that takes `true_ratio` times as long as B."""
+    tallies = {temperature: Tally(true_ratio) for temperature in TEMPERATURES}
+    gc.collect()
+    gc.freeze()  # trials collect garbage between two operations, as the product does
+    try:
+        for number in range(trials):
+            case = _case(true_ratio, 2 * (first_seed + number))
+            for row in comparisons(_measured(case), case, None):
+                tallies[row["temperature"]].add(row)
+    finally:
+        gc.unfreeze()
+    return tallies
+
+
+def drawn_trials(noise: Noise, true_ratio: float, trials: int, seed: int = 1) -> Tally:
+    """Times drawn from a law; A's are multiplied by the true ratio."""
+    tally = Tally(true_ratio)
+    case = _case(true_ratio, 0)
+    rng = np.random.default_rng((seed, round(1000 * true_ratio)))
+    for _ in range(trials):
+        for row in comparisons(_drawn(case, noise, rng), case, None):
+            if row["temperature"] == "warm":
+                tally.add(row)
+    return tally
+
+
+def _measured(case: Case) -> Iterator[dict[str, Any]]:
+    contest = case.contest
+    assert contest is not None
+    with tempfile.TemporaryDirectory(prefix="streamgauge-verdicts-") as folder:
+        endpoints = {"folder": folder, "partitions": "1"}
+        sides = {side: Contestant(side, contest, endpoints, {}, seed=1) for side in SIDES}
+        driver = open_driver(contest.a, endpoints)
+        for turns in contest.rounds(contest.cells[0]):
+            for turn in turns:
+                names = tuple(turn.topics.values())
+                driver.prepare_topics(contest.comparison.topics, names)
+                yield from sides[turn.side].take_turn(turn, {name: {(0, 0): 0} for name in names})
+                driver.remove_topics(list(names))
+
+
+def _drawn(case: Case, noise: Noise, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+    contest = case.contest
+    assert contest is not None
+    turns: list[Turn] = [turn for turns in contest.rounds(contest.cells[0]) for turn in turns]
+    logs = noise(rng, len(turns))
+    for turn, log in zip(turns, logs, strict=True):
+        ratio = 1.0 if turn.side == "b" else _true_ratio(contest)
+        row = blank_row(turn, "warm", "produce")
+        yield row | {"elapsed_ns": round(1e7 * ratio * np.exp(log)), "seen": 10, "missing": 0}
+
+
+def _true_ratio(contest: Contest) -> float:
+    return float(contest.a.settings["send_ns"] / contest.b.settings["send_ns"])
+
+
+def _case(true_ratio: float, seed: int) -> Case:
+    def target(name: str, factor: float, own_seed: int) -> dict[str, Any]:
+        settings = {
+            "seed": own_seed,
+            "latency": {"law": "lognormal", "median_ms": 2 * factor, "sigma": 0.3},
+            "send_ns": round(10_000 * factor),
+            "connect_ms": 5 * factor,
+        }
+        return {"name": name, "driver": "simulated", "settings": settings}
+
+    content = {
+        "targets": [target("a", true_ratio, seed), target("b", 1.0, seed + 1)],
+        "comparison": {"lengths": [10], "messages": [10], "repeat": REPEAT, "produce_only": True},
+    }
+    return make_plan(parse(Workload, content, "verdicts"), "verdicts").cases[0]
+
+
+def _even(rng: np.random.Generator, count: int) -> Floats:
+    return rng.normal(0, 0.1, count)
+
+
+def _heavy_tailed(rng: np.random.Generator, count: int) -> Floats:
+    """One in seven takes longer, some of them by far."""
+    stalled = rng.random(count) < 0.15
+    return rng.normal(0, 0.1, count) + np.where(stalled, np.log1p(rng.pareto(1.2, count)), 0.0)
+
+
+def _two_humped(rng: np.random.Generator, count: int) -> Floats:
+    """A third takes 20 times as long, as getting a producer id does."""
+    return rng.normal(0, 0.08, count) + np.where(rng.random(count) < 0.3, np.log(20), 0.0)
+
+
+def _wandering(rng: np.random.Generator, count: int) -> Floats:
+    """What the machine does otherwise comes and goes slowly: neighbours are alike."""
+    logs = np.zeros(count)
+    for n in range(1, count):
+        logs[n] = 0.9 * logs[n - 1] + rng.normal(0, 0.1)
+    return logs + rng.normal(0, 0.05, count)
+
+
+def _rising(rng: np.random.Generator, count: int) -> Floats:
+    """Everything gets slower by two thirds over the cell."""
+    return np.linspace(0, 0.5, count) + rng.normal(0, 0.05, count)
+
+
+def _skewed(rng: np.random.Generator, count: int) -> Floats:
+    logs: Floats = np.log1p(rng.exponential(0.5, count))
+    return logs
+
+
+LAWS: dict[str, Noise] = {
+    "even": _even,
+    "heavy-tailed": _heavy_tailed,
+    "two-humped": _two_humped,
+    "wandering": _wandering,
+    "rising": _rising,
+    "skewed": _skewed,
+}
