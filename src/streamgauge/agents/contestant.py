@@ -7,16 +7,18 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from streamgauge.agents.client_settings import engine_row, settings_rows
+from streamgauge.agents.jvm_loops import JvmLoops
 from streamgauge.agents.outcome import Outcome
 from streamgauge.agents.python_loops import PythonLoops
 from streamgauge.agents.timing import Place
 from streamgauge.core.clock import now_ns
 from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import Driver
+from streamgauge.drivers.engine import EngineDriver
 from streamgauge.drivers.registry import driver_class
 from streamgauge.payload.ordinal_messages import OrdinalMessages
 from streamgauge.plan.contest import SIDES, TEMPERATURES, Contest, Side, Temperature, Turn
-from streamgauge.spec.comparison import OWN_SETTINGS, EngineName, Operation
+from streamgauge.spec.comparison import OWN_SETTINGS, Comparison, EngineName, Operation
 from streamgauge.spec.secrets import fill_in, strike_out
 from streamgauge.spec.target import Target
 
@@ -56,7 +58,7 @@ class Contestant:
         self._side, self._contest, self._environment, self._seed = side, contest, environment, seed
         target = as_compared(contest, contest.target_of(side))
         self._driver: Driver = driver_class(target)(fill_in(target, environment), endpoints)
-        self._loops: Loops = PythonLoops(self._driver, contest.comparison)
+        self._loops: Loops = _loops(self._driver, contest.comparison)
         self._messages: OrdinalMessages | None = None
 
     def warm_up(self, topic: str, start: dict[tuple[int, int], int]) -> list[Row]:
@@ -131,6 +133,13 @@ class Contestant:
         """No two tests of a run share one, and none is the warm-up's."""
         place = turn.cell.number * (self._contest.comparison.repeat + 1) + turn.repetition + 1
         return 1 + (place * len(SIDES) + SIDES.index(turn.side)) * 2 + TEMPERATURES.index(temperature)
+
+
+def _loops(driver: Driver, comparison: Comparison) -> Loops:
+    """By the engine asked for; where libraries may differ in it, by the one that this library has."""
+    if comparison.engine == "python" or (comparison.mix_engines and not isinstance(driver, EngineDriver)):
+        return PythonLoops(driver, comparison)
+    return JvmLoops(driver, comparison)
 
 
 def as_compared(contest: Contest, target: Target) -> Target:

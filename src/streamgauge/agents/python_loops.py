@@ -8,12 +8,19 @@ warm   a producer has had a message acked in this very topic; a consumer has rea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from streamgauge.agents.outcome import Outcome, consumed, produced
-from streamgauge.agents.timing import Deadline, Place, Stopwatch, since
+from streamgauge.agents.timing import (
+    SETTLE_S,
+    Deadline,
+    Place,
+    Stopwatch,
+    added,
+    since,
+    wait_out_fetches,
+)
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import (
@@ -35,11 +42,6 @@ _FLUSH_WAIT_S = 0.005
 _POLL_S = 0.1
 _IDLE_POLLS = 10
 """After so many in a row without a record it is asked whether any is left."""
-_SETTLE_S = 0.2
-"""Without acks nobody tells when a message has arrived."""
-_FETCH_MARGIN_S = 0.02
-_FETCH_WAIT_MS = 500
-"""Kafka's default, where the library does not tell."""
 
 
 class PythonLoops:
@@ -107,7 +109,7 @@ class PythonLoops:
             counted: Mapping[str, int] = {}
             if warm:
                 self._trip(producer, consumer, messages.primers(1), deadline, 0)
-                counted = _sum(producer.counters(), consumer.counters())
+                counted = added(producer.counters(), consumer.counters())
                 watch.restart()
             keys: list[list[bytes | None]] = []
             wrong = 0 if self._comparison.check_on_consume else None
@@ -117,7 +119,7 @@ class PythonLoops:
                 if wrong is not None:
                     wrong += messages.wrong(got.values, got.carried or [])
             watch.stop()
-            counters = since(counted, _sum(producer.counters(), consumer.counters()))
+            counters = since(counted, added(producer.counters(), consumer.counters()))
             return consumed(watch, messages, keys, wrong, counters)
         finally:
             consumer.close()
@@ -144,7 +146,7 @@ class PythonLoops:
         if failed := [why for acks in told for why in acks.errors.values()]:
             raise CaseFailed(f"the message that was to warm the producer was not delivered: {failed[0]}")
         if any((acks.offsets == UNKNOWN).any() for acks in told):
-            producer.clock.sleep_until(producer.clock.now_ns() + round(_SETTLE_S * NS_PER_S))
+            producer.clock.sleep_until(producer.clock.now_ns() + round(SETTLE_S * NS_PER_S))
             place.start = self._driver.end_offsets((place.topic,), self._partitions)
             return
         for acks in told:
@@ -179,15 +181,11 @@ class PythonLoops:
         return told
 
     def _reach_the_end(self, consumer: Consumer, place: Place) -> None:
-        """Connected to every leader, with nothing on its way: a fetch that waits at the end of a partition
-        would hold up the one that is to be timed, by as long as the broker waits for more."""
+        """Connected to every leader, with nothing on its way."""
         consumer.assign(self._driver.end_offsets((place.topic,), self._partitions))
         consumer.wait_ready(self._comparison.test_timeout)
         consumer.assign({})
-        told = {setting.name: setting.value for setting in consumer.shared_settings()}
-        wait_ms: Any = told.get("fetch_max_wait_ms")
-        wait_s = (_FETCH_WAIT_MS if wait_ms is None else float(wait_ms)) / 1000 + _FETCH_MARGIN_S
-        consumer.clock.sleep_until(consumer.clock.now_ns() + round(wait_s * NS_PER_S))
+        wait_out_fetches(consumer.shared_settings(), consumer.clock)
 
     def _read_all(
         self, consumer: Consumer, place: Place, messages: OrdinalMessages, deadline: Deadline
@@ -217,18 +215,14 @@ class PythonLoops:
     def _trip(
         self, producer: Producer, consumer: Consumer, single: Outgoing, deadline: Deadline, done: int
     ) -> Received:
-        """There and back."""
+        """There, acked, and back."""
         while not producer.send(single, 0):
             producer.poll(_FULL_WAIT_S)
             deadline.check(done)
         producer.flush_soon()
-        while (got := consumer.poll(_POLL_S)) is None:
-            producer.poll(0)
+        while producer.outstanding():
+            producer.poll(_FLUSH_WAIT_S)
             deadline.check(done)
-        producer.poll(0)
+        while (got := consumer.poll(_POLL_S)) is None:
+            deadline.check(done)
         return got
-
-
-def _sum(*counters: Mapping[str, int]) -> dict[str, int]:
-    names = {name for counted in counters for name in counted}
-    return {name: sum(counted.get(name, 0) for counted in counters) for name in names}

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from streamgauge.core.clock import NS_PER_S, Clock, now_ns
 from streamgauge.core.errors import CaseFailed
+from streamgauge.drivers.contract import SharedSetting
+
+SETTLE_S = 0.2
+"""Without acks nobody tells when a message has arrived."""
+
+_FETCH_MARGIN_S = 0.02
+_FETCH_WAIT_MS = 500
+"""Kafka's default, where the library does not tell."""
 
 
 @dataclass
@@ -66,6 +75,20 @@ class Deadline:
                 f"{self._what}: {done} of {self._expected} messages within {self._seconds:g} s "
                 "(comparison.test_timeout)"
             )
+
+
+def wait_out_fetches(settings: Iterable[SharedSetting], clock: Clock) -> None:
+    """A fetch that waits at the end of a partition would hold up the one that is to be timed, by as long as
+    the broker waits for more: let it come back before."""
+    told = {setting.name: setting.value for setting in settings}
+    wait_ms: Any = told.get("fetch_max_wait_ms")
+    wait_s = (_FETCH_WAIT_MS if wait_ms is None else float(wait_ms)) / 1000 + _FETCH_MARGIN_S
+    clock.sleep_until(clock.now_ns() + round(wait_s * NS_PER_S))
+
+
+def added(*counters: Mapping[str, int]) -> dict[str, int]:
+    names = {name for counted in counters for name in counted}
+    return {name: sum(counted.get(name, 0) for counted in counters) for name in names}
 
 
 def since(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:

@@ -15,6 +15,7 @@ from streamgauge.core.errors import BadInput, StreamgaugeError
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import RunStatus
 from streamgauge.drivers.registry import driver_class
+from streamgauge.launch.comparison_check import check_comparison
 from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.spark_session import spark_session
@@ -76,6 +77,7 @@ class RunCycle:
 
     def _check_before(self, workload: Workload) -> None:
         """All that can be known to be wrong before anything starts."""
+        check_comparison(workload)
         for target in workload.targets:
             driver_class(target)
             environment_of(target)

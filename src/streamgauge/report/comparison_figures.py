@@ -119,8 +119,9 @@ def repetitions_figure(
             "xaxis": {
                 "tickvals": list(range(len(cells))),
                 "ticktext": [plain(cell_text(cell)) for cell in cells],
-                "tickangle": -45 if len(cells) > 6 else 0,
+                "tickangle": -45 if len(cells) > 3 else 0,
                 "showgrid": False,
+                "zeroline": False,
             },
             "yaxis": {"title": {"text": "µs a message"}, "type": "log"},
             "hovermode": "closest",

@@ -108,7 +108,8 @@ def _control_fact(rows: list[Document]) -> Markup:
 
 
 def _notes(conditions: Document) -> Markup:
-    return tag("ul", *(tag("li", note) for note in conditions["notes"]), class_="reasons warn")
+    items = (tag("li", note) for note in conditions["notes"])
+    return tag("section", tag("ul", *items, class_="reasons warn") if conditions["notes"] else None)
 
 
 def _verdicts(name: str, conditions: Document, cells: list[Document]) -> Markup:

@@ -64,7 +64,9 @@ def verdict_mark(row: dict[str, Any]) -> str:
 def verdict_text(row: dict[str, Any], conditions: dict[str, Any]) -> str:
     """The verdict with the libraries' names."""
     names = {"A faster": conditions["a"]["name"], "B faster": conditions["b"]["name"]}
-    said = f"{names[row['verdict']]} faster" if row["verdict"] in names else str(row["verdict"])
+    said = str(row["verdict"])
+    if said in names:
+        said += f": {names[said]}"
     if row["verdict"] == "equivalent":
         said += f" (±{conditions['equivalence_percent']:g}%)"
     return said + (" – but the control failed" if row["is_tainted"] else "")

@@ -42,7 +42,9 @@ def parse(model: type[Model], content: object, source: str) -> Model:
 def dump_yaml(model: BaseModel) -> str:
     """The model as a file that `load_workload` reads back; defaults are left out."""
     content = model.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+    # PyYAML writes some line ends of Unicode as they are, and reads them as blanks.
+    return text if yaml.safe_load(text) == content else yaml.safe_dump(content, sort_keys=False)
 
 
 def _read_mapping(path: Path) -> dict[str, Any]:

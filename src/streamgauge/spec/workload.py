@@ -214,6 +214,9 @@ class Load(SpecModel):
         return max(self.producers, _whole(self.rate * self.duration))
 
 
+_LEFT_OUT = object()
+
+
 class Workload(SpecModel):
     """A file for `streamgauge run`."""
 
@@ -221,7 +224,7 @@ class Workload(SpecModel):
     targets: tuple[Target, ...] = Field(min_length=1)
     comparison: Comparison | None = None
     """Of two targets; then there is no `load`."""
-    load: Load = Field(default=None, validate_default=True)
+    load: Load = Field(default=_LEFT_OUT, validate_default=True)
     sweep: dict[str, tuple[Any, ...]] = {}
     """Values for fields of `load`, by dotted path: `message.size: [100, 1KiB]`; crossed with each other."""
 
@@ -235,10 +238,10 @@ class Workload(SpecModel):
     def _load_or_comparison(cls, load: Any, info: ValidationInfo) -> Any:
         comparison = info.data.get("comparison")
         if comparison is None:
-            if load is None:
+            if load is _LEFT_OUT:
                 raise PydanticCustomError("missing", "required")
             return load
-        if load is not None:
+        if load is not _LEFT_OUT:
             raise ValueError("leave it out: `comparison` says how much of what")
         # For those who only have to know of topics and deadlines.
         return {

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from streamgauge.core.errors import BadInput
+from streamgauge.plan.contest import WARM_UP, Contest, order
+from streamgauge.plan.plan_file import make_plan
+from streamgauge.spec.workload import Workload
+
+
+def contest(repeat: int = 6, name: str = "one", **comparison: Any) -> Contest:
+    workload = Workload.model_validate(
+        {
+            "targets": [{"name": name, "driver": "simulated"}, {"name": "two", "driver": "simulated"}],
+            "comparison": {"lengths": [10, 100], "messages": [5, 50], "repeat": repeat, **comparison},
+        }
+    )
+    [case] = make_plan(workload, "run").cases
+    assert case.contest is not None
+    return case.contest
+
+
+def test_a_and_b_alone_are_abba() -> None:
+    letters = "".join(side for r in range(6) for side in order(r) if side != "control")
+    assert letters == "abbabaababba"
+
+
+def test_nobody_has_a_better_place_over_six_rounds() -> None:
+    places = Counter((side, place) for r in range(6) for place, side in enumerate(order(r)))
+    assert set(places.values()) == {2}
+
+
+def test_neighbouring_rounds_mirror_each_other() -> None:
+    assert all(order(2 * r) == order(2 * r + 1)[::-1] for r in range(20))
+
+
+def test_a_round_that_is_not_counted_comes_first() -> None:
+    found = contest()
+    rounds = list(found.rounds(found.cells[0]))
+    assert [turns[0].repetition for turns in rounds] == [WARM_UP, 0, 1, 2, 3, 4, 5]
+    assert [turn.position for turns in rounds for turn in turns] == list(range(21))
+    assert all({turn.side for turn in turns} == {"a", "b", "control"} for turns in rounds)
+
+
+def test_every_test_has_a_topic_of_its_own_named_as_asked() -> None:
+    found = contest(topics={"name": "pre.fix"})
+    topics = [
+        topic
+        for cell in found.cells
+        for turns in found.rounds(cell)
+        for turn in turns
+        for topic in turn.topics.values()
+    ]
+    assert len(topics) == len(set(topics)) == 4 * 7 * 3 * 2
+    assert topics[:2] == ["pre.fix__one__10__0", "pre.fix__one__10__1"]
+    names = {topic.split("__")[1] for topic in topics}
+    assert names == {"one", "two", "one-control"}
+
+
+def test_cells_are_lengths_within_messages() -> None:
+    assert [(cell.number, cell.messages, cell.length) for cell in contest().cells] == [
+        (0, 5, 10),
+        (1, 5, 100),
+        (2, 50, 10),
+        (3, 50, 100),
+    ]
+
+
+def test_the_control_is_as_target() -> None:
+    found = contest()
+    assert found.target_of("control") == found.target_of("a") == found.a
+    assert found.target_of("b") == found.b
+
+
+def test_a_topic_too_long_for_kafka_is_said_before_anything_starts() -> None:
+    with pytest.raises(BadInput, match=r"comparison.topics.name: .* has 2\d\d letters; allowed: 249"):
+        contest(topics={"name": "x" * 200}, name="y" * 50)
+
+
+def test_a_comparison_is_one_case_with_one_agent() -> None:
+    workload = Workload.model_validate(
+        {
+            "targets": [{"name": "x", "driver": "simulated"}, {"name": "y", "driver": "simulated"}],
+            "comparison": {},
+        }
+    )
+    plan = make_plan(workload, "run")
+    assert plan.slots_needed == 1
+    case = plan.comparison
+    assert case is not None
+    assert [task.agent for task in case.agents] == ["referee-0"]
+    assert [target.name for target in case.targets] == ["x", "y"]
+    assert type(plan).model_validate(plan.model_dump(mode="json", by_alias=True)) == plan
