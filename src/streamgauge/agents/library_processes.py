@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -17,6 +18,7 @@ Starts = Mapping[str, Mapping[tuple[int, int], int]]
 
 _MODULE = "streamgauge.agents.contest_process"
 _READY_DEADLINE_S = 90.0
+_LOOK_S = 0.2
 _MARGIN_S = 60.0
 """For what is not timed: making and closing clients, finding offsets."""
 
@@ -44,18 +46,26 @@ class LibraryProcesses:
             rows += self._warm_up(group, topics, starts)
         return rows
 
-    def take_turn(self, turn: Turn, starts: Starts) -> tuple[list[dict[str, Any]], str | None]:
-        """Rows of the table `trials`, or why there are none: then its process has ended."""
+    def take_turn(
+        self, turn: Turn, starts: Starts, is_given_up: Callable[[], bool]
+    ) -> tuple[list[dict[str, Any]], str | None]:
+        """Rows of the table `trials`, or why there are none: then its process has to be renewed.
+
+        Neither when the run is given up meanwhile.
+        """
         process = self._processes[turn.side]
         process.say({"turn": asdict(turn), "starts": _plain(starts, turn.topics.values())})
         comparison = self._contest.comparison
         deadline_s = 2 * len(comparison.operations) * comparison.test_timeout + _MARGIN_S
-        answer = process.answer(deadline_s)
-        if answer is None:
-            process.kill()
-            return [], f"the library's process did not answer within {deadline_s:g} s, and was ended"
+        end = time.monotonic() + deadline_s
+        while (answer := process.answer(_LOOK_S)) is None:
+            if is_given_up():
+                return [], None
+            if time.monotonic() > end:
+                process.kill()
+                return [], f"the library's process did not answer within {deadline_s:g} s, and was ended"
         if "died" in answer:
-            return [], f"the library's process died: {answer['died']}"
+            return [], str(answer["died"])
         if "failed" in answer:
             return [], str(answer["failed"]["reason"])
         return answer["trials"], None
@@ -75,7 +85,7 @@ class LibraryProcesses:
     def _launch(self, group: tuple[Side, ...]) -> None:
         run, name = self._assignment.run_dir, "-".join(group)
         log = run.local(run.log(f"{self._assignment.case}-{name}")) if run.is_local else None
-        process = PipedProcess(_MODULE, log)
+        process = PipedProcess(_MODULE, "the library's process", log)
         for side in group:
             self._processes[side] = process
         process.say(
@@ -111,7 +121,7 @@ class LibraryProcesses:
             kind = getattr(errors, answer["failed"]["error"], CaseFailed)
             raise kind(f"{who}: {answer['failed']['reason']}")
         if word not in answer:
-            raise CaseFailed(f"{who}: the library's process died: {answer.get('died', 'no reason known')}")
+            raise CaseFailed(f"{who}: {answer.get('died', 'its process gave no answer')}")
         return answer[word]
 
 

@@ -32,8 +32,11 @@ _MALLOC = ":".join(
 class PipedProcess:
     """Say things to it, hear its answers. The end of its input tells it to end."""
 
-    def __init__(self, module: str, log: Path | None) -> None:
-        """`log` takes what it prints beside its answers."""
+    def __init__(self, module: str, name: str, log: Path | None) -> None:
+        """`name` is for people; `log` takes what it prints beside its answers."""
+        self.name = name
+        self.is_alive = True
+        """Until it has ended, or was seen to break."""
         self._answers: queue.Queue[dict[str, Any]] = queue.Queue()
         stream: Any = None
         if log is not None:
@@ -49,7 +52,7 @@ class PipedProcess:
         )
         if stream is not None:
             stream.close()
-        threading.Thread(target=self._listen, name=f"answers of {module}", daemon=True).start()
+        threading.Thread(target=self._listen, name=f"answers of {name}", daemon=True).start()
 
     def say(self, message: dict[str, Any]) -> None:
         assert self._process.stdin is not None
@@ -64,11 +67,15 @@ class PipedProcess:
         except queue.Empty:
             return None
 
+    def end_input(self) -> None:
+        """Given up: it keeps what it has, and ends."""
+        if self._process.stdin:
+            with suppress(BrokenPipeError):  # a line it no longer reads may still be in the buffer
+                self._process.stdin.close()
+
     def close(self) -> None:
-        """End of input; if it does not end then, it is ended."""
-        assert self._process.stdin is not None
-        with suppress(BrokenPipeError):
-            self._process.stdin.close()
+        """End its input and wait for it; if it does not end, it is ended."""
+        self.end_input()
         try:
             self._process.wait(_END_DEADLINE_S)
         except subprocess.TimeoutExpired:
@@ -82,7 +89,9 @@ class PipedProcess:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             self._answers.put(json.loads(line))
-        self._answers.put({"died": _how(self._process.wait())})
+        code = self._process.wait()
+        self.is_alive = False
+        self._answers.put({"died": f"{self.name} died: {_how(code)}"})
 
 
 def _how(code: int) -> str:

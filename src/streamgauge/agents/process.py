@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import json
-import logging
 import os
 import queue
 import signal
@@ -22,10 +21,10 @@ from typing import IO
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.life import live_through
+from streamgauge.agents.log_without_secrets import LogWithoutSecrets
 from streamgauge.agents.rendezvous import Ends, Start
 from streamgauge.core.clock import ClockReading
 from streamgauge.core.errors import CaseFailed
-from streamgauge.spec.secrets import strike_out
 
 START_DEADLINE_S = 180.0
 _GIVE_UP_S = 30.0
@@ -107,13 +106,13 @@ def main() -> int:
     outgoing = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     rendezvous = PipeRendezvous(sys.stdin, outgoing)
-    log = _LogWithoutSecrets()
+    log = LogWithoutSecrets()
     # The hot loops make no cycles; looking for some would only cause pauses.
     gc.collect()
     gc.freeze()
     gc.disable()
     while (assignment := rendezvous.next_assignment()) is not None:
-        log.follow(assignment)
+        log.follow(assignment.environment, debug=assignment.debug)
         manifest = live_through(assignment, rendezvous)
         # What a case leaves behind goes between two cases, before anybody waits for the next one.
         gc.collect()
@@ -121,24 +120,6 @@ def main() -> int:
         if manifest.broken:
             return 1
     return 0
-
-
-class _LogWithoutSecrets(logging.Formatter):
-    """Client libraries log what they were given, and the log lies in the run folder."""
-
-    def __init__(self) -> None:
-        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
-        self._environment: dict[str, str] = {}
-        handler = logging.StreamHandler()
-        handler.setFormatter(self)
-        logging.basicConfig(level=logging.WARNING, handlers=[handler])
-
-    def follow(self, assignment: Assignment) -> None:
-        self._environment = assignment.environment
-        logging.getLogger().setLevel(logging.DEBUG if assignment.debug else logging.WARNING)
-
-    def format(self, record: logging.LogRecord) -> str:
-        return strike_out(super().format(record), self._environment)
 
 
 if __name__ == "__main__":

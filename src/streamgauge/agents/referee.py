@@ -6,6 +6,7 @@ It measures nothing itself, so that what it does costs no library anything.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from streamgauge.agents.assignment import Assignment
@@ -67,7 +68,7 @@ class Referee:
                 self.timed_out = time.monotonic() > end
                 if rendezvous.stopping() or self.timed_out:
                     return
-                self._round(turns, failures)
+                self._round(turns, failures, rendezvous.stopping)
                 if max(failures.values()) >= _FAILURES_IN_A_ROW:
                     break
             self.keep()
@@ -86,13 +87,15 @@ class Referee:
         finally:
             self._driver.remove_topics(made)
 
-    def _round(self, turns: list[Turn], failures: dict[Side, int]) -> None:
+    def _round(self, turns: list[Turn], failures: dict[Side, int], is_given_up: Callable[[], bool]) -> None:
         names = tuple(turn.topics[temperature] for turn in turns for temperature in TEMPERATURES)
         made = self._driver.prepare_topics(self._topics, names)
         try:
             starts = self._starts(names)
             for turn in turns:
-                rows = self._turn(turn, starts)
+                if is_given_up():
+                    return
+                rows = self._turn(turn, starts, is_given_up)
                 self._rows += rows
                 failed = any(row["error"] is not None for row in rows)
                 failures[turn.side] = failures[turn.side] + 1 if failed else 0
@@ -113,10 +116,12 @@ class Referee:
         }
         self._live.publish()
 
-    def _turn(self, turn: Turn, starts: dict[str, dict[tuple[int, int], int]]) -> list[Row]:
+    def _turn(
+        self, turn: Turn, starts: dict[str, dict[tuple[int, int], int]], is_given_up: Callable[[], bool]
+    ) -> list[Row]:
         if turn.side in self._broken:
             self._renew(turn.side)
-        rows, why = self._libraries.take_turn(turn, starts)
+        rows, why = self._libraries.take_turn(turn, starts, is_given_up)
         if why is None:
             return rows
         self._broken[turn.side] = why

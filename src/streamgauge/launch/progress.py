@@ -108,6 +108,9 @@ class CaseProgress:
         before, before_s = 0, time.monotonic()
         rate = 0.0
         while not self._stop.wait(_LOOK_S):
+            if self._case.contest is not None:
+                self._follow_referee()
+                continue
             sent, received, p99_ms = self._look()
             now = time.monotonic()
             if sent != before:
@@ -117,6 +120,14 @@ class CaseProgress:
                 words += f"  p99 {p99_ms:.2f} ms"
             if sent:
                 self._bar.update(self._task, completed=sent, words=words)
+
+    def _follow_referee(self) -> None:
+        """It has its own words for how far it is."""
+        live = self._read(self._case.agents[0].agent)
+        if "words" in live:
+            self._bar.update(
+                self._task, completed=live["completed"], total=live["total"], words=live["words"]
+            )
 
     def _look(self) -> tuple[int, int, float | None]:
         sent = received = 0

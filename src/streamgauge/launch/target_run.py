@@ -94,7 +94,9 @@ def target_run(
     debug: bool,
 ) -> Iterator[TargetRun]:
     """Agents come up while the system does; secrets are struck out of whatever goes wrong."""
-    environment = environment_of(target)
+    # Those of a comparison have two targets each.
+    parts = {part.name: part for case in cases for part in case.targets}
+    environment = {k: v for part in parts.values() for k, v in environment_of(part).items()}
     try:
         running = TargetRun(
             session, run, agents_of(cases), environment, records, progress=progress, debug=debug

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from streamgauge.payload.making import Outgoing
 from streamgauge.payload.ordinal import ORDINAL_BYTES, ordinal_keys, ordinals
+from streamgauge.payload.reading import Packed
 
 BATCH = 1000
 _POOL_BYTES = 16 * 1024**2
@@ -48,8 +49,9 @@ class OrdinalMessages:
         """Messages to warm a client with: their ordinals are below 0."""
         return Outgoing(-count, [self.values[0]] * count, ordinal_keys(-count, count), None)
 
-    def wrong(self, values: list[bytes], keys: list[bytes | None]) -> int:
+    def wrong(self, values: list[bytes] | Packed, keys: list[bytes | None]) -> int:
         """How many records have another value than their ordinal's, or no such ordinal."""
+        values = values.split() if isinstance(values, Packed) else values
         try:
             numbers = ordinals(keys)  # type: ignore[arg-type]
         except (TypeError, ValueError):
