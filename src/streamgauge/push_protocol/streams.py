@@ -8,6 +8,7 @@ or away, events wait, and are conflated when they take too much room.
 from __future__ import annotations
 
 from collections import deque
+from typing import Self
 
 from streamgauge.push_protocol import notifications
 from streamgauge.push_protocol.commands import Frequency
@@ -37,7 +38,8 @@ class Stream:
             "_recovery_bytes",
             "_touched",
         ),
-        *("_waiting", "count", "is_open", "outbox", "ring", "subscriptions"),
+        *("_waiting", "conflates_at_once", "count", "is_open", "lost", "outbox", "ring"),
+        "subscriptions",
     )
 
     def __init__(
@@ -51,9 +53,13 @@ class Stream:
         self.subscriptions: dict[int, Subscription] = {}
         self.outbox: list[bytes] = []
         """Data lines to be sent next; they count once they are taken."""
+        self.lost = 0
+        """Events dropped so far in a way that clients are told of."""
         self._is_ready = True
         self.is_open = True
         """Whether an event may become a line at once."""
+        self.conflates_at_once = False
+        """Do not wait for a limit: what is sent late should at least be new."""
         self._behind: deque[Position] = deque()
         self._held_bytes = 0
         self._waiting: dict[Position, None] = {}
@@ -151,14 +157,18 @@ class Stream:
         )
 
     @property
+    def is_blocked(self) -> bool:
+        return not self._is_ready
+
+    @property
     def has_more(self) -> bool:
         """Whether `take` would find something."""
         return bool(self.outbox or self._behind)
 
-    def fork(self) -> Stream:
+    def fork(self) -> Self:
         """A stream for one who leaves: it stands where this one does. Nothing may be waiting to be sent."""
         assert not self.has_more
-        twin = Stream(
+        twin = type(self)(
             self._touched,
             limit_bytes=self._limit_bytes,
             recovery_bytes=self._recovery_bytes,
@@ -205,6 +215,12 @@ class Stream:
         self._held_bytes += size_bytes
         if self._held_bytes > self._limit_bytes:
             self._conflate()
+        elif self.conflates_at_once and position.plan.frequency.filtered:
+            self._held_bytes -= position.queued_bytes()
+            position.conflate(self._limit_bytes)
+            self._held_bytes += position.queued_bytes()
+            if not position.queue:
+                self._behind.remove(position)
 
     def wait_for(self, position: Position) -> None:
         """A position has something that waits for its turn."""

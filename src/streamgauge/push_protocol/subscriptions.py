@@ -136,6 +136,7 @@ class Position:
                 room_bytes=room_bytes,
             )
             self._lost += lost
+            self.stream.lost += lost
 
     def next_lines(self) -> list[bytes]:
         """The lines of what is first in the queue, and of what had to be dropped before it."""

@@ -13,7 +13,7 @@ What a mapping of fields means, by the mode of a subscription:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -96,3 +96,6 @@ class AdapterSet:
     authenticator: Authenticator | None = None
     default_source: str = field(default=DEFAULT_DATA_ADAPTER)
     """Which one is meant when a subscription names none."""
+    message_handler: Callable[[str | None, str], str] | None = None
+    """Gets user and text of a message that a client sends, at once, on the loop; returns what is answered.
+    None: messages are refused."""

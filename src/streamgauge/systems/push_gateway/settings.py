@@ -64,6 +64,9 @@ class ServerSettings(SpecModel):
     jsonpatch_min_length: Annotated[int, Field(ge=0)] | Literal["none"] = Field(
         50, description="Values shorter than this are not worth a patch; none: always try."
     )
+    distinct_snapshot_length: Annotated[int, Field(ge=0, le=10_000)] = Field(
+        default=10, description="How many events of a DISTINCT item a newcomer can get."
+    )
     allowed_origins: tuple[str, ...] = Field(default=("*",), description="Of pages that may use the server.")
     tls_certificate: Path | None = None
     tls_key: Path | None = None

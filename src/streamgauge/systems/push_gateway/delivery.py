@@ -1,0 +1,324 @@
+"""From streams to sockets: who is sent what and when, and who shares a cohort with whom."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from heapq import heappop, heappush
+from itertools import count
+
+from streamgauge.push_protocol.streams import Stream
+from streamgauge.push_protocol.subscriptions import Plan
+from streamgauge.systems.push_gateway.links import HttpLink
+from streamgauge.systems.push_gateway.metrics import Counters
+from streamgauge.systems.push_gateway.sending import send_to_all
+from streamgauge.systems.push_gateway.sessions import Cohort, Key, Session
+from streamgauge.systems.push_gateway.settings import ServerSettings
+
+_DRAIN_BYTES = 32_768
+_NS_PER_MS = 1_000_000
+_NS_PER_S = 1_000_000_000
+
+
+class Delivery:
+    """`ended`: told of plans that a stream follows no more. `turn_over`: told of sessions whose link has
+    carried all it may, or has got what a poll asked for."""
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        counters: Counters,
+        *,
+        ended: Callable[[Iterable[Plan]], None],
+        turn_over: Callable[[Session], None],
+    ) -> None:
+        self._limits, self._max_delay_s = settings.limits, settings.max_delay_millis / 1000
+        self._counters, self._ended, self._turn_over = counters, ended, turn_over
+        self._loop = asyncio.get_running_loop()
+        self._touched: list[Stream] = []
+        self._is_scheduled = False
+        self._shared: dict[Key, Cohort] = {}
+        self._due: list[tuple[int, int, Cohort]] = []
+        self._due_order = count()
+        self._due_handle: asyncio.TimerHandle | None = None
+        self.cohorts: dict[Cohort, None] = {}
+        self.moved: dict[Session, None] = {}
+        """Those who remember the streams they came from, for as long as that is of use."""
+
+    def new_cohort(self) -> Cohort:
+        limits = self._limits
+        cohort = Cohort(self._touched, limit_bytes=limits.backlog_bytes, recovery_bytes=limits.recovery_bytes)
+        self.cohorts[cohort] = None
+        return cohort
+
+    def schedule(self) -> None:
+        """Something may have been touched: send it soon, together with what else comes until then."""
+        if self._touched and not self._is_scheduled:
+            self._is_scheduled = True
+            if self._max_delay_s:
+                self._loop.call_later(self._max_delay_s, self.flush)
+            else:
+                self._loop.call_soon(self.flush)
+
+    def flush(self) -> None:
+        self._is_scheduled = False
+        while self._touched:
+            batch = list(self._touched)
+            self._touched.clear()
+            for stream in batch:
+                stream.untouch()
+                assert isinstance(stream, Cohort)
+                if stream in self.cohorts:
+                    self.flush_one(stream)
+
+    def flush_one(self, cohort: Cohort) -> None:
+        due_ns = cohort.next_due_ns()
+        if due_ns is not None:
+            self._arm(cohort, due_ns)
+        first = cohort.members[0]
+        if first.budget is not None or first.is_polling:
+            self._send_within_bounds(first)
+        elif not cohort.is_blocked:
+            if cohort.has_more:
+                self._broadcast(cohort, cohort.take())
+            self.settle(cohort)
+
+    def split(self, session: Session) -> Cohort:
+        """Have a session alone in its cohort, for what it is to do alone."""
+        cohort = session.cohort
+        if len(cohort.members) > 1 and cohort.has_more:
+            self.flush_one(cohort)
+            cohort = session.cohort
+        if len(cohort.members) == 1:
+            self._unlist(cohort)
+            return cohort
+        twin = cohort.fork()
+        twin.last_write_ns = cohort.last_write_ns
+        self.cohorts[twin] = None
+        self._move(session, twin)
+        return twin
+
+    def catch_up(self, session: Session) -> None:
+        """Send what was to be sent soon, as what follows ends the connection's turn."""
+        cohort = self.split(session)
+        link = session.link
+        if link is not None and cohort.has_more and not cohort.is_blocked:
+            self._send(session, cohort.take())
+
+    def settle(self, cohort: Cohort) -> None:
+        """Join those who stand at the same place, or be there for others to join."""
+        if cohort.key is not None or cohort.is_blocked or not cohort.members[0].may_share:
+            return
+        first = cohort.members[0]
+        assert first.link is not None
+        key: Key = (first.link.kind, first.link.socket >= 0, first.keepalive_ms, cohort.kind())
+        other = self._shared.get(key)
+        if other is None:
+            cohort.key, self._shared[key] = key, cohort
+        elif cohort.stands_as(other):
+            self._merge(cohort, other)
+
+    def bound(self, session: Session) -> None:
+        """A session, alone in its cohort, has a link."""
+        cohort = session.cohort
+        assert session.link is not None
+        cohort.sockets = [session.link.socket]
+        cohort.last_write_ns = time.monotonic_ns()
+        cohort.behind_since_ns = None
+        if session.budget is None and not session.is_polling:
+            cohort.conflates_at_once = False
+            cohort.unblock()
+        else:
+            cohort.conflates_at_once = session.budget is not None
+            cohort.block()
+        cohort.touch()
+        self.schedule()
+
+    def unbound(self, session: Session) -> None:
+        """A session has lost its link; what comes waits for the next."""
+        cohort = self.split(session)
+        cohort.sockets = [-1]
+        cohort.behind_since_ns = None
+        cohort.block()
+
+    def close(self, session: Session) -> None:
+        """A session is no more."""
+        self.moved.pop(session, None)
+        cohort = session.cohort
+        cohort.remove(session)
+        if not cohort.members:
+            self._unlist(cohort)
+            self._dissolve(cohort)
+
+    def unsubscribe_all(self, cohort: Cohort, sub_ids: list[int]) -> None:
+        """Take subscriptions from all members at once."""
+        self._unlist(cohort)
+        self._ended([cohort.unsubscribe(sub_id) for sub_id in sub_ids])
+        self.schedule()
+
+    def socket_filled(self, session: Session) -> None:
+        """A session's socket takes no more for now: let its updates wait, and others go on."""
+        cohort = self.split(session)
+        if not cohort.is_blocked:
+            cohort.block()
+            self._counters.fallen_behind += 1
+        if cohort.behind_since_ns is None:
+            cohort.behind_since_ns = time.monotonic_ns()
+
+    def socket_drained(self, session: Session) -> None:
+        """What waited in the process has gone to the socket: send what waited for that."""
+        cohort, link = session.cohort, session.link
+        if link is None or not link.is_clear:
+            return
+        cohort.behind_since_ns = None
+        if session.budget is not None or session.is_polling:
+            self._send_within_bounds(session)
+            return
+        while link.is_clear and cohort.has_more:
+            self._send(session, cohort.take(_DRAIN_BYTES))
+        if link.is_clear and session.link is link:
+            cohort.unblock()
+            self.settle(cohort)
+
+    def _broadcast(self, cohort: Cohort, lines: list[bytes]) -> None:
+        frames, members = cohort.frames(lines), len(cohort.members)
+        cohort.last_write_ns = time.monotonic_ns()
+        size = sum(map(len, frames))
+        counters = self._counters
+        counters.frames_built += len(frames)
+        counters.frames += len(frames) * members
+        counters.notifications += len(lines) * members
+        counters.sent_bytes += size * members
+        if cohort.sockets[0] >= 0:
+            for index, frame in enumerate(frames):
+                late = send_to_all(cohort.sockets, frame)
+                if late:
+                    rest = frames[index + 1 :]
+                    for session, sent in [(cohort.members[at], sent) for at, sent in late]:
+                        self._fall_behind(session, [frame[sent:], *rest])
+                    if not cohort.members:
+                        break
+        else:
+            for session in tuple(cohort.members):
+                assert session.link is not None
+                for frame in frames:
+                    session.link.write(frame)
+        if cohort.members and isinstance(cohort.members[0].link, HttpLink):
+            self._count_content(cohort.members, size)
+
+    def _send(self, session: Session, lines: list[bytes]) -> None:
+        """To the one member of a cohort."""
+        link, cohort = session.link, session.cohort
+        assert link is not None
+        if not lines:
+            return
+        counters, frames = self._counters, cohort.frames(lines)
+        cohort.last_write_ns = time.monotonic_ns()
+        counters.frames_built += len(frames)
+        counters.frames += len(frames)
+        counters.notifications += len(lines)
+        size = sum(map(len, frames))
+        counters.sent_bytes += size
+        counters.events_lost += cohort.lost
+        cohort.lost = 0
+        for frame in frames:
+            link.write(frame)
+        if isinstance(link, HttpLink):
+            self._count_content([session], size)
+
+    def _count_content(self, sessions: list[Session], size: int) -> None:
+        """An HTTP answer has a length that its client has set: before that is reached, it must come anew."""
+        for session in list(sessions):
+            if isinstance(session.link, HttpLink):
+                session.link.left_bytes -= size
+                if session.link.left_bytes <= 0 and not session.is_polling:
+                    self._turn_over(session)
+
+    def _fall_behind(self, session: Session, rest: list[bytes]) -> None:
+        self.socket_filled(session)
+        link = session.link
+        if link is None or link.transport.is_closing():
+            return
+        for data in rest:
+            link.transport.write(data)
+        if link.is_clear:
+            # It had room again; nobody else is going to tell.
+            self._loop.call_soon(self.socket_drained, session)
+
+    def _send_within_bounds(self, session: Session) -> None:
+        """For who has a bandwidth, or polls: what there is room for, when there is something."""
+        link, cohort = session.link, session.cohort
+        if link is None or not link.is_clear or not cohort.has_more:
+            return
+        if session.budget is None:
+            self._send(session, cohort.take())
+        else:
+            now_ns = time.monotonic_ns()
+            room = session.budget.room_bytes(now_ns)
+            if room > 0:
+                lines = cohort.take(room)
+                session.budget.spend(sum(map(len, lines)))
+                self._send(session, lines)
+            if cohort.has_more:
+                self._arm(cohort, session.budget.free_at_ns())
+        if session.is_polling and session.link is link:
+            self._turn_over(session)
+
+    def _merge(self, cohort: Cohort, other: Cohort) -> None:
+        """The fewer go to the more."""
+        if len(cohort.members) > len(other.members):
+            cohort.key, other.key = other.key, None
+            assert cohort.key is not None
+            self._shared[cohort.key] = cohort
+            cohort, other = other, cohort
+        # Who was written to longest ago decides when the next sign of life is due.
+        other.last_write_ns = min(other.last_write_ns, cohort.last_write_ns)
+        for session in list(cohort.members):
+            self._move(session, other)
+        self._dissolve(cohort)
+
+    def _move(self, session: Session, cohort: Cohort) -> None:
+        session.move(cohort, time.monotonic_ns())
+        self.moved[session] = None
+
+    def _dissolve(self, cohort: Cohort) -> None:
+        """Nobody is in it any more."""
+        plans = [subscription.plan for subscription in cohort.subscriptions.values()]
+        cohort.close()
+        self.cohorts.pop(cohort, None)
+        self._ended(plans)
+
+    def _unlist(self, cohort: Cohort) -> None:
+        if cohort.key is not None:
+            del self._shared[cohort.key]
+            cohort.key = None
+
+    def _arm(self, cohort: Cohort, due_ns: int) -> None:
+        """Look at a cohort at that time, or before."""
+        if cohort.armed_ns is None or due_ns < cohort.armed_ns:
+            cohort.armed_ns = due_ns
+            heappush(self._due, (due_ns, next(self._due_order), cohort))
+            if self._due[0][2] is cohort:
+                self._wait()
+
+    def _wait(self) -> None:
+        if self._due_handle is not None:
+            self._due_handle.cancel()
+            self._due_handle = None
+        if self._due:
+            delay_ns = max(0, self._due[0][0] - time.monotonic_ns())
+            self._due_handle = self._loop.call_later(delay_ns / _NS_PER_S, self._look)
+
+    def _look(self) -> None:
+        # Timers go by whole milliseconds: what is due within one goes along.
+        now_ns = time.monotonic_ns() + _NS_PER_MS
+        while self._due and self._due[0][0] <= now_ns:
+            due_ns, _, cohort = heappop(self._due)
+            if cohort in self.cohorts and cohort.armed_ns == due_ns:
+                cohort.armed_ns = None
+                cohort.release(now_ns)
+                # It is looked at in `flush`, where it is armed again if something still waits.
+                cohort.touch()
+        self._wait()
+        self.flush()
