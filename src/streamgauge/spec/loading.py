@@ -36,7 +36,24 @@ def parse(model: type[Model], content: object, source: str) -> Model:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise BadInput("\n".join(_faults(error, source))) from None
+        found = faults(error).items()
+        raise BadInput(
+            "\n".join(f"{source}: {place or 'the file'}: {words}" for place, words in found)
+        ) from None
+
+
+def faults(error: ValidationError) -> dict[str, str]:
+    """Place → what is wrong there; a fault of a part hides what follows from it in the whole."""
+    found: dict[str, str] = {}
+    for fault in error.errors(include_url=False):
+        # A name in angle brackets is a branch of a union, not a field.
+        place = ".".join(str(part) for part in fault["loc"] if not str(part).startswith("<"))
+        found.setdefault(place, _words(fault["type"], fault["msg"], fault["input"]))
+    return {
+        place: words
+        for place, words in found.items()
+        if not any(other.startswith(f"{place}.") for other in found)
+    }
 
 
 def dump_yaml(model: BaseModel) -> str:
@@ -72,21 +89,6 @@ def _with_absolute_files(workload: Workload, folder: Path) -> Workload:
     content = workload.model_dump(mode="json", by_alias=True)
     content["load"]["message"]["size"] = {"lines_of": str((folder / lines_of).absolute())}
     return Workload.model_validate(content)
-
-
-def _faults(error: ValidationError, source: str) -> list[str]:
-    """One line a fault; a fault of a part hides what follows from it in the whole."""
-    faults: dict[str, str] = {}
-    for fault in error.errors(include_url=False):
-        # A name in angle brackets is a branch of a union, not a field.
-        place = ".".join(str(part) for part in fault["loc"] if not str(part).startswith("<"))
-        faults.setdefault(place, _words(fault["type"], fault["msg"], fault["input"]))
-    whole = {place for place in faults if any(other.startswith(f"{place}.") for other in faults)}
-    return [
-        f"{source}: {place or 'the file'}: {message}"
-        for place, message in faults.items()
-        if place not in whole
-    ]
 
 
 def _words(kind: str, message: str, given: object) -> str:
