@@ -67,7 +67,7 @@ class Listening:
 
 
 def connection(**parameters: Any) -> ConnectionSettings:
-    """Topic `t` to item `i`, with a field `v`, unless the parameters say otherwise; dots are written as __."""
+    """Topic `t` to item `i`, with a field `v`, unless the parameters say otherwise; dots as __."""
     given = {"bootstrap.servers": "127.0.0.1:9"}
     given |= {name.replace("__", "."): value for name, value in parameters.items()}
     if not any(name.startswith("map.") and name.endswith(".to") for name in given):

@@ -160,10 +160,13 @@ def _told(
     model: type[BaseModel], block: Block, where: str, fault: tuple[str, str], given_as: dict[str, str]
 ) -> Problem:
     place, words = fault
-    name = _parameter_at(place)
+    topic = place.removeprefix("map.")
+    name = f"map.{topic}.to" if f"map.{topic}.to" in given_as else place
+    # A fault between several parameters says itself which one it is of.
     head, _, rest = words.partition(": ")
-    if head in given_as or head in parameter_names(model):
-        name, words = head, rest  # A fault between several parameters says itself which one it is of.
+    named = f"{place}.{head}" if place else head
+    if named in given_as or named in parameter_names(model):
+        name, words = named, rest
     given = given_as.get(name)
     entry = block.entries.get(given) if given is not None else None
     if entry is None and place:
@@ -177,14 +180,6 @@ def _told(
         words = "is required"
     label = given or name
     return line, f"{where}{label + ': ' if label else ''}{words}"
-
-
-def _parameter_at(place: str) -> str:
-    """The model's place → the parameter's name: only topics are written in another way."""
-    parameter, _, topic = place.partition(".")
-    if parameter == "map" and topic and topic != "regex.enable":
-        return f"map.{topic}.to"
-    return place
 
 
 def _beside(path: Path, model: Settings) -> Settings:

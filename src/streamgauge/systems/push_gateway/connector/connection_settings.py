@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from streamgauge.spec.model import SpecModel
 from streamgauge.systems.push_gateway.connector.evaluator_settings import (
@@ -46,6 +46,7 @@ def _targets(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 ItemTemplate = Annotated[Template, BeforeValidator(_template)]
+Targets = Annotated[Names, AfterValidator(_targets)]
 FieldExpression = Annotated[Expression, BeforeValidator(_expression)]
 
 
@@ -104,7 +105,7 @@ class ConnectionSettings(SpecModel):
     templates: dict[str, ItemTemplate] = Field(
         default={}, alias="item-template", description="item-template.<NAME>: prefix-#{name=EXPRESSION,…}."
     )
-    targets: dict[str, Annotated[Names, Field(min_length=1)]] = Field(
+    targets: dict[str, Targets] = Field(
         default={},
         alias="map",
         description="map.<TOPIC>.to: items and item-template.<NAME>, comma-separated.",
@@ -136,11 +137,6 @@ class ConnectionSettings(SpecModel):
         description="Whether to make up `command`: DELETE for null values, else ADD or UPDATE.",
     )
 
-    @field_validator("targets")
-    @classmethod
-    def _items(cls, targets: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-        return {topic: _targets(names) for topic, names in targets.items()}
-
     @field_validator("num_threads")
     @classmethod
     def _some_threads(cls, threads: int) -> int:
@@ -154,7 +150,7 @@ class ConnectionSettings(SpecModel):
         for name, expression in fields.items():
             if expression.wildcard != (name == WILDCARD):
                 what = "must" if name == WILDCARD else "must not"
-                raise ValueError(f"field.{name}: #{{{expression.text}}} {what} end in .*")
+                raise ValueError(f"{name}: #{{{expression.text}}} {what} end in .*")
         return fields
 
     @model_validator(mode="after")

@@ -59,11 +59,11 @@ class EvaluatorSettings(SpecModel):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.type in ("AVRO", "PROTOBUF") and self.schema_path is None and not self.schema_registry:
-            raise ValueError(f"type {self.type} needs schema.path or schema.registry.enable")
+            raise ValueError(f"type: {self.type} needs schema.path or schema.registry.enable")
         if self.schema_path is not None and self.schema_registry:
-            raise ValueError("schema.path and schema.registry.enable exclude each other; give one of them")
+            raise ValueError("schema.path: excludes schema.registry.enable; give one of them")
         if self.type == "PROTOBUF" and self.schema_path is not None and self.message_type is None:
-            raise ValueError("type PROTOBUF with schema.path needs protobuf.message.type")
+            raise ValueError("protobuf.message.type: is required for PROTOBUF with schema.path")
         if self.schema_registry and self.type not in ("AVRO", "PROTOBUF", "JSON"):
-            raise ValueError(f"schema.registry.enable is for AVRO, PROTOBUF and JSON, not for {self.type}")
+            raise ValueError(f"schema.registry.enable: is for AVRO, PROTOBUF and JSON, not for {self.type}")
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, SecretStr
+from pydantic import BeforeValidator, SecretStr
 
 from streamgauge.core.errors import BadInput
 
@@ -28,8 +28,11 @@ def _flag(value: Any) -> bool:
     raise ValueError(f"must be true or false, not {value!r}")
 
 
-def _list(value: Any) -> Any:
-    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+def _list(value: Any) -> list[str]:
+    parts = (
+        value.split(",") if isinstance(value, str) else value if isinstance(value, list | tuple) else [value]
+    )
+    return [_text(part) for part in parts]
 
 
 def _addresses(value: Any) -> str:
@@ -47,9 +50,14 @@ def _one_character(value: Any) -> str:
     raise ValueError(f"must be one character, not {value!r}")
 
 
-def _text(value: Any) -> Any:
+def _text(value: Any) -> str:
     """YAML takes a bare 42 for a number; a name may well look like one."""
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"must be text, not {value!r}")
+    text = str(value).strip()
+    if not text:
+        raise ValueError("must not be empty")
+    return text
 
 
 def _secret(value: Any) -> str:
@@ -60,11 +68,11 @@ def _secret(value: Any) -> str:
 
 
 Flag = Annotated[bool, BeforeValidator(_flag)]
-Text = Annotated[str, BeforeValidator(_text), Field(min_length=1)]
+Text = Annotated[str, BeforeValidator(_text)]
 Secret = Annotated[SecretStr, BeforeValidator(_secret)]
-Addresses = Annotated[str, BeforeValidator(_addresses), Field(min_length=1)]
+Addresses = Annotated[str, BeforeValidator(_addresses)]
 Character = Annotated[str, BeforeValidator(_one_character)]
-Names = Annotated[tuple[Text, ...], BeforeValidator(_list)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_list)]
 
 OLD_NAMES = {
     "enabled": "enable",

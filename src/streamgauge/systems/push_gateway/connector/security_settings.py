@@ -65,7 +65,7 @@ class TlsSettings(SpecModel):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.keystore_enable and self.keystore_path is None:
-            raise ValueError("keystore.enable needs keystore.path")
+            raise ValueError("keystore.path: is required with keystore.enable")
         return self
 
 
@@ -116,14 +116,14 @@ class AuthenticationSettings(SpecModel):
             return self
         if self.mechanism in SCRAM_AND_PLAIN:
             if self.username is None or self.password is None:
-                raise ValueError(f"mechanism {self.mechanism} needs username and password")
+                raise ValueError(f"mechanism: {self.mechanism} needs username and password")
             return self
         if self.service_name is None:
-            raise ValueError("mechanism GSSAPI needs gssapi.kerberos.service.name")
+            raise ValueError("mechanism: GSSAPI needs gssapi.kerberos.service.name")
         if not self.ticket_cache_enable and self.principal is None:
-            raise ValueError("mechanism GSSAPI needs gssapi.principal, or gssapi.ticket.cache.enable")
+            raise ValueError("mechanism: GSSAPI needs gssapi.principal, or gssapi.ticket.cache.enable")
         if self.key_tab_enable and self.key_tab_path is None:
-            raise ValueError("gssapi.key.tab.enable needs gssapi.key.tab.path")
+            raise ValueError("gssapi.key.tab.path: is required with gssapi.key.tab.enable")
         return self
 
 
@@ -156,7 +156,7 @@ class RegistrySettings(SpecModel):
     def _whole(self) -> Self:
         if self.basic_enable and (self.basic_username is None or self.basic_password is None):
             raise ValueError(
-                "confluent.basic.authentication.enable needs "
+                "confluent.basic.authentication.enable: needs "
                 "confluent.basic.authentication.username and .password"
             )
         return self

@@ -52,8 +52,8 @@ class AvroSchema:
             self.writer: Any = fastavro.parse_schema(_plain(json.loads(text)), named_schemas=named)
         except (SchemaParseException, UnknownType, ValueError, TypeError, KeyError) as error:
             raise Undecodable(f"no Avro schema: {' '.join(str(error).split())}") from None
-        if not isinstance(self.writer, dict) or self.writer.get("type") != "record":
-            raise Undecodable("an Avro schema must have a record at its top")
+        if not isinstance(self.writer, dict) or not self.writer.get("fields"):
+            raise Undecodable("an Avro schema must have a record with fields at its top")
         self.reader: Any = None
 
     def focus(self, names: frozenset[str] | None) -> AvroSchema:
