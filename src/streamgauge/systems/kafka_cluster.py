@@ -157,6 +157,16 @@ class KafkaCluster(System):
                 self._data.remove()
                 self._data = None
 
+    def halt(self) -> None:
+        """End the brokers as an outage does: their data and addresses stay, for `resume`."""
+        end(self._running.values())
+
+    def resume(self, deadline_s: float = START_DEADLINE_S) -> None:
+        """Start halted brokers again, on the same data and addresses, and wait until they are ready."""
+        for node in self._nodes:
+            self._running[node.name] = self._start_broker(node)
+        self.wait_ready(deadline_s)
+
     def release(self) -> None:
         """Let the brokers run on when this object goes; only for `dies_with_parent=False`."""
         for process in self._running.values():

@@ -181,6 +181,7 @@ class Consumption:
         try:
             listed = consumer.list_topics(timeout=_LIST_S).topics
         except KafkaException as error:
+            consumer.poll(0)  # What librdkafka knows of the reason it tells while it is polled.
             known = self._last_error or error.args[0]
             self._judge(known)
             self._complaints.tell("unreachable", f"Kafka does not answer: {known.str()}; trying on")
