@@ -53,14 +53,14 @@ FieldExpression = Annotated[Expression, BeforeValidator(_expression)]
 class ConnectionSettings(SpecModel):
     """One data provider."""
 
-    enable: Flag = Field(default=True, description="false: every subscription is refused (code -1).")
+    enable: Flag = Field(default=True, description="`false`: every subscription is refused (code -1).")
     bootstrap_servers: Addresses = Field(
-        alias="bootstrap.servers", description="Kafka: host:port[,host:port …]."
+        alias="bootstrap.servers", description="Kafka: `host:port[,host:port …]`."
     )
     group_id: Text | None = Field(
         default=None,
         alias="group.id",
-        description="Consumer group; else <adapter set>-<connection>-<random>.",
+        description="Consumer group; else `ADAPTER_SET-CONNECTION-random`, new at each start.",
     )
     encryption: EncryptionSettings = EncryptionSettings()
     authentication: AuthenticationSettings = AuthenticationSettings()
@@ -103,18 +103,22 @@ class ConnectionSettings(SpecModel):
     )
 
     templates: dict[str, ItemTemplate] = Field(
-        default={}, alias="item-template", description="item-template.<NAME>: prefix-#{name=EXPRESSION,…}."
+        default={},
+        alias="item-template",
+        description="`prefix-#{name=EXPRESSION,…}`: items that records are matched with.",
     )
     targets: dict[str, Targets] = Field(
         default={},
         alias="map",
-        description="map.<TOPIC>.to: items and item-template.<NAME>, comma-separated.",
+        description="Items and `item-template.NAME`s that the topic's records go to; at least one topic.",
     )
     topics_are_patterns: Flag = Field(
-        default=False, alias="map.regex.enable", description="Whether <TOPIC> is a regular expression."
+        default=False, alias="map.regex.enable", description="Whether TOPIC is a regular expression."
     )
     fields: dict[str, FieldExpression] = Field(
-        default={}, alias="field", description="field.<NAME>: #{EXPRESSION}; field.*: #{EXPRESSION.*}."
+        default={},
+        alias="field",
+        description="`#{EXPRESSION}`; for `field.*`: `#{EXPRESSION.*}`; at least one.",
     )
     skip_failed: Flag = Field(
         default=False,
