@@ -6,7 +6,13 @@ import pytest
 
 from streamgauge.core.errors import BadInput
 from streamgauge.systems.push_gateway import authentication
-from streamgauge.systems.push_gateway.authentication import Users, hash_password, hash_token, load_users
+from streamgauge.systems.push_gateway.authentication import (
+    Users,
+    hash_password,
+    hash_token,
+    load_users,
+    user_line,
+)
 from streamgauge.systems.push_gateway.contract import NotAuthorized
 
 
@@ -83,6 +89,26 @@ def test_only_so_many_slow_checks_in_a_second(monkeypatch: pytest.MonkeyPatch) -
         with pytest.raises(NotAuthorized):
             found.authenticate("alice", f"other {attempt}", "::1")
     assert checks == 30
+
+
+def test_lines_for_the_file(tmp_path: Path) -> None:
+    found = users(
+        tmp_path,
+        user_line("alice", "wonder", is_token=False),
+        user_line("*", "0123456789abcdef", is_token=True),
+    )
+    found.authenticate("alice", "wonder", "::1")
+    found.authenticate(None, "0123456789abcdef", "::1")
+    for name, secret, is_token in (
+        ("", "x", False),
+        ("a b", "x", False),
+        ("#a", "x", False),
+        ("*", "x", False),
+        ("alice", "", False),
+        ("alice", "short", True),
+    ):
+        with pytest.raises(BadInput):
+            user_line(name, secret, is_token=is_token)
 
 
 def test_hashes_differ_each_time() -> None:

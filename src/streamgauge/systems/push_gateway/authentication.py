@@ -29,6 +29,7 @@ _SCRYPT_N, _SCRYPT_R, _SCRYPT_P = 2**12, 8, 1
 _SALT_BYTES = 16
 _SLOW_CHECKS_PER_S = 20.0
 _REMEMBERED = 100_000
+_LEAST_TOKEN = 16
 
 
 class Users:
@@ -100,6 +101,20 @@ def load_users(path: Path) -> Users:
     if not found:
         raise BadInput(f"{path}: names no user and no token: nobody could come in")
     return Users(found)
+
+
+def user_line(name: str, secret: str, *, is_token: bool) -> str:
+    """A line for the file."""
+    if not _NAME.fullmatch(name):
+        raise BadInput(
+            f"{name!r} is no user's name: it must not be empty or hold blanks, colons or a leading #"
+        )
+    if name == ANYBODY and not is_token:
+        raise BadInput("'*' stands for anybody, which is for tokens only; name a user")
+    least = _LEAST_TOKEN if is_token else 1
+    if len(secret) < least:
+        raise BadInput("a token needs 16 characters or more" if is_token else "a password cannot be empty")
+    return f"{name}:{hash_token(secret) if is_token else hash_password(secret)}"
 
 
 def hash_password(password: str) -> str:

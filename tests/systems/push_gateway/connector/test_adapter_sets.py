@@ -94,3 +94,12 @@ def test_warnings_name_the_connection(tmp_path: Path, caplog: pytest.LogCaptureF
     with caplog.at_level("WARNING"):
         warn_of_what_is_not_done(load_configuration(path))
     assert "connection Q: record.consume.with.num.threads: records are mapped in one thread" in caplog.text
+
+
+def test_what_kafkas_client_does_not_take_is_told_before_anybody_subscribes(tmp_path: Path) -> None:
+    tls = "encryption: {enable: true, cipher.suites: NOPE}"
+    with pytest.raises(
+        BadInput,
+        match=r"connection Q: encryption\.(enable|cipher\.suites): Kafka's client does not take it: ",
+    ):
+        made(tmp_path, f"connections:\n  Q: {ONE}, {tls}}}")

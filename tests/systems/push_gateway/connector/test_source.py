@@ -239,7 +239,7 @@ def test_no_topic_at_all_ends_the_subscriptions_with_words(kafka: str) -> None:
         async with reading(source) as listener:
             source.subscribe("i")
             await until(lambda: bool(listener.events))
-            assert listener.events == [("failed", f"there is no topic not-there at {kafka}")]
+            assert listener.events == [("failed", f"connection Q: there is no topic not-there at {kafka}")]
 
     run(test())
 
@@ -320,7 +320,7 @@ def test_or_they_end_the_subscriptions_and_stay_where_they_are(kafka: str) -> No
             send(topic, b'{"v": 1}', b'{"v": 2}', b"no json", b'{"v": 3}')
             await until(lambda: any(event[0] == "failed" for event in listener.events))
             assert [fields["v"] for _, fields in listener.updates()] == ["1", "2"]
-            why = f"record {topic}/0 at offset 2 cannot be mapped: VALUE: not JSON"
+            why = f"connection Q: record {topic}/0 at offset 2 cannot be mapped: VALUE: not JSON"
             assert listener.events[-1][1].startswith(why)
             source.unsubscribe("i")
             listener.events.clear()

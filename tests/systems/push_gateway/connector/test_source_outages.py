@@ -108,7 +108,7 @@ def test_tls_and_a_password(tmp_path: Path) -> None:
                 await until(lambda: bool(listener.events))
                 [(kind, why)] = listener.events
                 assert kind == "failed"
-                assert why.startswith("Kafka refuses: ")
+                assert why.startswith("connection Q: Kafka refuses: ")
                 assert "uthentication failed" in why
                 assert "guess" not in why
 

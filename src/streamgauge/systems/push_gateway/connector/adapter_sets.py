@@ -8,7 +8,7 @@ import secrets
 from streamgauge.core.errors import BadInput
 from streamgauge.systems.push_gateway.authentication import load_users
 from streamgauge.systems.push_gateway.connector.configuration import GatewayConfiguration
-from streamgauge.systems.push_gateway.connector.librdkafka_settings import what_is_not_done
+from streamgauge.systems.push_gateway.connector.librdkafka_settings import check_client, what_is_not_done
 from streamgauge.systems.push_gateway.connector.parameters import BadParameter
 from streamgauge.systems.push_gateway.connector.source import KafkaSource
 from streamgauge.systems.push_gateway.contract import DEFAULT_DATA_ADAPTER, AdapterSet
@@ -28,6 +28,7 @@ def make_adapter_set(
             group += f"-{process + 1}"
         try:
             sources[name] = KafkaSource(name, settings, group)
+            check_client(settings)
         except BadParameter as error:
             raise BadInput(f"{configuration.place(name, error.parameter)}: {error.words}") from None
     users = configuration.server.users

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
+
+import confluent_kafka
+from confluent_kafka import KafkaException
 
 from streamgauge.systems.push_gateway.connector.cipher_suites import for_tls_1_3, openssl_name
 from streamgauge.systems.push_gateway.connector.connection_settings import ConnectionSettings
@@ -15,6 +19,14 @@ from streamgauge.systems.push_gateway.connector.security_settings import (
     EncryptionSettings,
 )
 
+_SILENT = logging.getLogger("streamgauge.librdkafka")
+# Which parameter a refusal of librdkafka's is about, by a word in it.
+_ABOUT = {
+    "sasl": "authentication.mechanism",
+    "ssl": "encryption.enable",
+    "cipher": "encryption.cipher.suites",
+}
+_OTHERWISE = "record.consume.with.session.timeout.ms"
 _FETCH: dict[str, Any] = {
     # Records are pushed on as they come: the broker answers at once, and nothing waits for company.
     "fetch.min.bytes": 1,
@@ -44,6 +56,17 @@ def consumer_settings(connection: ConnectionSettings, group_id: str) -> dict[str
         "max.poll.interval.ms": max(connection.max_poll_interval_ms, session_ms),
         **_security(connection.encryption, connection.authentication),
     }
+
+
+def check_client(connection: ConnectionSettings) -> None:
+    """Raises BadParameter where librdkafka does not take the settings; connects to nothing."""
+    settings = {**consumer_settings(connection, "check"), "bootstrap.servers": ""}
+    try:
+        confluent_kafka.Consumer(settings, logger=_SILENT).close()
+    except KafkaException as error:
+        words = error.args[0].str()
+        about = next((parameter for word, parameter in _ABOUT.items() if word in words.lower()), _OTHERWISE)
+        raise BadParameter(about, f"Kafka's client does not take it: {words}") from None
 
 
 def what_is_not_done(connection: ConnectionSettings) -> list[str]:

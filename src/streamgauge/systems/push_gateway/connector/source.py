@@ -154,7 +154,6 @@ class KafkaSource:
     def _give_up(self, consumption: Consumption, why: str) -> None:
         if consumption is not self._consumption:
             return
-        LOGGER.error("connection %s: %s; all its subscriptions end", self._name, why)
         self._mapping.unsubscribe_all()
         self._stop_consuming()
-        self._listener.source_failed(why)
+        self._listener.source_failed(f"connection {self._name}: {why}")

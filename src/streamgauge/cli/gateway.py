@@ -1,0 +1,211 @@
+"""`streamgauge gateway`: Kafka to live clients, until it is told to stop."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from streamgauge.cli.options import Debug, Quiet
+from streamgauge.core.errors import BadInput
+from streamgauge.spec.loading import parse
+
+_LIMITS = "Limits"
+_SERVER = "Server"
+_USERS = "Users"
+
+
+def gateway_command(
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="adapters.xml or gateway.yaml (docs/gateway.md).", show_default=False
+        ),
+    ] = None,
+    host: Annotated[str | None, typer.Option(help="Where to listen.", show_default="127.0.0.1")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="0: any that is free.", min=0, max=65_535, show_default="8080")
+    ] = None,
+    processes: Annotated[
+        int, typer.Option(help="How many share the port and the clients.", min=1, max=64)
+    ] = 1,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only say whether the configuration is right.")
+    ] = False,
+    demo: Annotated[bool, typer.Option("--demo/--no-demo", help="Serve the demo page.")] = True,
+    lightstreamer_conf: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Take diff order, patch length and delay from a lightstreamer_conf.xml.",
+            show_default=False,
+            rich_help_panel=_SERVER,
+        ),
+    ] = None,
+    default_diff_order: Annotated[
+        str | None,
+        typer.Option(
+            help="jsonpatch and diff_match_patch, or one.", show_default=False, rich_help_panel=_SERVER
+        ),
+    ] = None,
+    jsonpatch_min_length: Annotated[
+        str | None,
+        typer.Option(help="A number, or none.", show_default=False, rich_help_panel=_SERVER),
+    ] = None,
+    max_delay_millis: Annotated[
+        int | None,
+        typer.Option(help="For updates to share a frame.", show_default=False, rich_help_panel=_SERVER),
+    ] = None,
+    allowed_origin: Annotated[
+        list[str] | None,
+        typer.Option(help="Of web pages; several times.", show_default=False, rich_help_panel=_SERVER),
+    ] = None,
+    tls_certificate: Annotated[
+        Path | None, typer.Option(metavar="PEM", show_default=False, rich_help_panel=_SERVER)
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="PEM", show_default=False, rich_help_panel=_SERVER)
+    ] = None,
+    max_sessions: Annotated[
+        str | None, typer.Option(help="Of one process.", show_default=False, rich_help_panel=_LIMITS)
+    ] = None,
+    max_sessions_per_address: Annotated[
+        str | None, typer.Option(show_default=False, rich_help_panel=_LIMITS)
+    ] = None,
+    max_subscriptions: Annotated[
+        str | None, typer.Option(help="Of one session.", show_default=False, rich_help_panel=_LIMITS)
+    ] = None,
+    max_request_bytes: Annotated[
+        str | None, typer.Option(help="50000, 64KiB …", show_default=False, rich_help_panel=_LIMITS)
+    ] = None,
+    max_request_rate: Annotated[
+        str | None,
+        typer.Option(help="Of one connection: 500/s.", show_default=False, rich_help_panel=_LIMITS),
+    ] = None,
+    users: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Who may come.", show_default=False, rich_help_panel=_USERS),
+    ] = None,
+    hash_password: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Print a line for that file.", show_default=False, rich_help_panel=_USERS
+        ),
+    ] = None,
+    hash_token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The same for a token.", show_default=False, rich_help_panel=_USERS
+        ),
+    ] = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Push Kafka's records to live clients: Lightstreamer's own, over WebSocket or HTTP."""
+    if hash_password is not None or hash_token is not None:
+        _print_user(hash_password, hash_token)
+        return
+    if config is None:
+        raise BadInput(
+            "--config is required: adapters.xml or gateway.yaml; docs/gateway.md has an example of each"
+        )
+    flags: dict[str, Any] = {
+        "host": host,
+        "port": port,
+        "default_diff_order": _words(default_diff_order),
+        "jsonpatch_min_length": jsonpatch_min_length,
+        "max_delay_millis": max_delay_millis,
+        "allowed_origins": allowed_origin or None,
+        "tls_certificate": tls_certificate,
+        "tls_key": tls_key,
+        "users": users,
+    }
+    limits: dict[str, Any] = {
+        "sessions": max_sessions,
+        "sessions_per_address": max_sessions_per_address,
+        "subscriptions_per_session": max_subscriptions,
+        "request_bytes": max_request_bytes,
+        "requests_per_s": max_request_rate,
+    }
+    _serve(
+        config, lightstreamer_conf, flags, limits, processes=processes, check=check, demo=demo, quiet=quiet
+    )
+
+
+def _serve(
+    config: Path,
+    lightstreamer_conf: Path | None,
+    flags: dict[str, Any],
+    limits: dict[str, Any],
+    *,
+    processes: int,
+    check: bool,
+    demo: bool,
+    quiet: bool,
+) -> None:
+    _needs_the_extra()
+    from dataclasses import replace
+
+    from streamgauge.systems.push_gateway.connector.adapter_sets import make_adapter_set
+    from streamgauge.systems.push_gateway.connector.configuration import GatewaySettings, load_configuration
+    from streamgauge.systems.push_gateway.connector.lightstreamer_conf import read_lightstreamer_conf
+
+    configuration = load_configuration(config)
+    of_conf = read_lightstreamer_conf(lightstreamer_conf) if lightstreamer_conf is not None else {}
+    content = configuration.server.model_dump()
+    content |= {
+        name: _words(text) if name == "default_diff_order" else text for name, text in of_conf.items()
+    }
+    content |= {name: value for name, value in flags.items() if value is not None}
+    content["limits"] |= {name: value for name, value in limits.items() if value is not None}
+    configuration = replace(configuration, server=parse(GatewaySettings, content, "gateway"))
+    make_adapter_set(configuration)
+    if check:
+        typer.echo(f"{config}: is right: {_summary(configuration)}")
+        return
+    raise NotImplementedError(demo, quiet, processes)
+
+
+def _summary(configuration: Any) -> str:
+    count = len(configuration.connections)
+    names = ", ".join(configuration.connections)
+    return f"adapter set {configuration.adapter_set}, {count} connection{'s' if count > 1 else ''} ({names})"
+
+
+def _print_user(password_of: str | None, token_of: str | None) -> None:
+    """The secret comes from a terminal, unseen, or from a pipe; never from the command line."""
+    from streamgauge.systems.push_gateway.authentication import user_line
+
+    name, is_token = (password_of, False) if password_of is not None else (token_of or "", True)
+    what = "Token" if is_token else "Password"
+    secret = getpass.getpass(f"{what}: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    typer.echo(user_line(name, secret, is_token=is_token))
+
+
+def _words(text: str | None) -> list[str] | None:
+    return [word.strip() for word in text.split(",") if word.strip()] if text is not None else None
+
+
+def _needs_the_extra() -> None:
+    import importlib.util
+
+    for package in (
+        "picows",
+        "uvloop",
+        "orjson",
+        "fastavro",
+        "google.protobuf",
+        "cryptography",
+        "fastjsonschema",
+    ):
+        try:
+            found = importlib.util.find_spec(package)
+        except ModuleNotFoundError:
+            found = None
+        if found is None:
+            raise BadInput(
+                f"the gateway needs {package}; install it with: pip install 'streamgauge[gateway]'"
+            )
