@@ -44,6 +44,11 @@ class Expression:
     text: str
     wildcard: bool = False
 
+    @property
+    def last_name(self) -> str:
+        """What the elements of a list are named after."""
+        return next((step for step in reversed(self.steps) if isinstance(step, str)), self.root.value)
+
     def __str__(self) -> str:
         return self.text
 

@@ -47,7 +47,6 @@ def message_reader(expression: Expression, *, non_scalars: bool) -> Read:
 
 def message_expander(expression: Expression) -> Expand:
     find = _finder(expression)
-    last = next((step for step in reversed(expression.steps) if isinstance(step, str)), expression.root.value)
 
     def expand(message: Any) -> dict[str, str | None]:
         found = find(message)
@@ -58,7 +57,7 @@ def message_expander(expression: Expression) -> Expand:
             return {_map_key(key): _text(_element(values, value)) for key, value in found.value.items()}
         if found.shape == "list":
             return {
-                f"{last}[{number}]": _text(_element(found.field, value))
+                f"{expression.last_name}[{number}]": _text(_element(found.field, value))
                 for number, value in enumerate(found.value)
             }
         raise ExtractionFailed(f"{expression.text}: a plain value has no parts")

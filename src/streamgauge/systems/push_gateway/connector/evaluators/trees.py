@@ -15,6 +15,9 @@ from streamgauge.systems.push_gateway.connector.evaluators.contract import (
 )
 from streamgauge.systems.push_gateway.connector.expressions import Expression, Step
 
+Find = Callable[[Any], Any]
+Text = Callable[[Any], str | None]
+
 
 class TreeEvaluator(Evaluator):
     """An evaluator whose decoded form is a tree of dicts and lists."""
@@ -27,34 +30,27 @@ class TreeEvaluator(Evaluator):
 
 
 def tree_reader(expression: Expression, *, non_scalars: bool) -> Read:
-    walk, text = expression.text, any_text if non_scalars else scalar_text
-    steps = expression.steps
-    if len(steps) == 1 and isinstance(steps[0], str):
-        return _reader_of_one_name(steps[0], expression, text)
+    text = any_text if non_scalars else scalar_text
     find = _finder(expression)
+    if len(expression.steps) == 1 and isinstance(expression.steps[0], str):
+        return _reader_of_one_name(expression.steps[0], find, expression, text)
 
     def read(tree: Any) -> str | None:
         found = find(tree)
-        if type(found) is str:
-            return found
-        try:
-            return text(found)
-        except ExtractionFailed as failed:
-            raise ExtractionFailed(f"{walk}: {failed}") from None
+        return found if type(found) is str else _told(text, found, expression)
 
     return read
 
 
 def tree_expander(expression: Expression) -> Expand:
     find = _finder(expression)
-    last = next((step for step in reversed(expression.steps) if isinstance(step, str)), expression.root.value)
 
     def expand(tree: Any) -> dict[str, str | None]:
         found = find(tree)
         if isinstance(found, dict):
             return {str(name): any_text(part) for name, part in found.items()}
         if isinstance(found, list):
-            return {f"{last}[{number}]": any_text(part) for number, part in enumerate(found)}
+            return {f"{expression.last_name}[{number}]": any_text(part) for number, part in enumerate(found)}
         what = "null" if found is None else "a plain value"
         raise ExtractionFailed(f"{expression.text}: {what} has no parts")
 
@@ -89,26 +85,27 @@ def any_text(value: Any) -> str | None:
     return scalar_text(value)
 
 
-def _reader_of_one_name(name: str, expression: Expression, text: Callable[[Any], str | None]) -> Read:
+def _reader_of_one_name(name: str, find: Find, expression: Expression, text: Text) -> Read:
     """The commonest form by far, `VALUE.name`: one look-up and no loop."""
-    find = _finder(expression)
 
     def read(tree: Any) -> str | None:
         try:
             found = tree[name]
         except (KeyError, TypeError):
             found = find(tree)  # Finds nothing either, and says why.
-        if type(found) is str:
-            return found
-        try:
-            return text(found)
-        except ExtractionFailed as failed:
-            raise ExtractionFailed(f"{expression.text}: {failed}") from None
+        return found if type(found) is str else _told(text, found, expression)
 
     return read
 
 
-def _finder(expression: Expression) -> Callable[[Any], Any]:
+def _told(text: Text, found: Any, expression: Expression) -> str | None:
+    try:
+        return text(found)
+    except ExtractionFailed as failed:
+        raise ExtractionFailed(f"{expression.text}: {failed}") from None
+
+
+def _finder(expression: Expression) -> Find:
     steps = expression.steps
 
     def find(tree: Any) -> Any:
