@@ -139,12 +139,19 @@ class KafkaSource:
             if self._mapping.publish(record, self._listener, lambda why: self._refuse(record, why)):
                 self.records_mapped += 1
         except ExtractionFailed as error:
-            self.records_failed += 1
-            if self._settings.error_strategy == "FORCE_UNSUBSCRIPTION":
-                assert self._consumption is not None
-                self._give_up(self._consumption, f"{record} cannot be mapped: {error}")
-                return False
-            self._complaints.tell("mapping", f"{record} passed over: {error}")
+            return self._failed(record, str(error))
+        except Exception as error:  # A fault of ours must not cost more than this record.
+            LOGGER.debug("connection %s: %s", self._name, record, exc_info=True)
+            return self._failed(record, f"{type(error).__name__}: {error}")
+        return True
+
+    def _failed(self, record: Record, why: str) -> bool:
+        self.records_failed += 1
+        if self._settings.error_strategy == "FORCE_UNSUBSCRIPTION":
+            assert self._consumption is not None
+            self._give_up(self._consumption, f"{record} cannot be mapped: {why}")
+            return False
+        self._complaints.tell("mapping", f"{record} passed over: {why}")
         return True
 
     def _refuse(self, record: Record, why: str) -> None:

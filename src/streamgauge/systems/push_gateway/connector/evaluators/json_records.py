@@ -36,6 +36,8 @@ class JsonEvaluator(TreeEvaluator):
                 self._check(tree)
             except fastjsonschema.JsonSchemaValueException as error:
                 raise Undecodable(f"not what its JSON schema says: {error.message}") from None
+            except RecursionError:
+                raise Undecodable("nested too deep for its JSON schema") from None
         return tree
 
 

@@ -81,7 +81,10 @@ def scalar_text(value: Any) -> str | None:
 def any_text(value: Any) -> str | None:
     """Like `scalar_text`, but objects and lists become their JSON text."""
     if type(value) is dict or type(value) is list:
-        return orjson.dumps(value, default=scalar_text, option=orjson.OPT_NON_STR_KEYS).decode()
+        try:
+            return orjson.dumps(value, default=scalar_text, option=orjson.OPT_NON_STR_KEYS).decode()
+        except orjson.JSONEncodeError as error:
+            raise ExtractionFailed(f"cannot be written as JSON: {error}") from None
     return scalar_text(value)
 
 
