@@ -24,7 +24,7 @@ from .evaluators.test_avro_records import SCHEMA, encoded
 from .fakes import Listening, Message, connection
 
 pytestmark = pytest.mark.proof
-EXAMPLES = 20_000 if os.environ.get("STREAMGAUGE_PROOF") == "1" else 300
+EXAMPLES = 5_000 if os.environ.get("STREAMGAUGE_PROOF") == "1" else 300
 MANY = settings(
     max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
