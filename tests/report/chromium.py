@@ -90,7 +90,11 @@ class Chromium:
             self._process.wait()
 
     def open(self, page: Path, width: int, height: int, scheme: str = "light", phone: bool = False) -> None:
-        """Show a page on a screen of that size, and wait until it says it is ready."""
+        """Show a file on a screen of that size, and wait until it says it is ready."""
+        self.visit(page.as_uri(), width, height, scheme, phone)
+
+    def visit(self, url: str, width: int, height: int, scheme: str = "light", phone: bool = False) -> None:
+        """The same for an address."""
         self.events.clear()
         self.call(
             "Emulation.setDeviceMetricsOverride",
@@ -103,7 +107,7 @@ class Chromium:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.call("Emulation.setEmulatedMedia", features=features)
         self.call("Page.navigate", url="about:blank")
-        self.call("Page.navigate", url=page.as_uri())
+        self.call("Page.navigate", url=url)
         self.wait_for("document.documentElement?.dataset.ready === 'yes'")
 
     def evaluate(self, expression: str) -> Any:
@@ -130,6 +134,10 @@ class Chromium:
 
     def troubles(self) -> list[str]:
         """Exceptions, errors on the console, and every request for something outside the page."""
+        return self.outside("file:")
+
+    def outside(self, home: str) -> list[str]:
+        """The same, of a page that may ask for more of where it comes from."""
         found = []
         for event in self.events:
             method, params = event["method"], event.get("params", {})
@@ -141,7 +149,7 @@ class Chromium:
                 found.append(str(params["args"]))
             elif method == "Network.requestWillBeSent":
                 url = params["request"]["url"]
-                if not url.startswith(("file:", "data:", "blob:", "about:")):
+                if not url.startswith((home, "data:", "blob:", "about:")):
                     found.append(url)
         return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import logging
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +12,6 @@ import typer
 
 from streamgauge.cli.options import Debug, Quiet
 from streamgauge.core.errors import BadInput
-from streamgauge.spec.loading import parse
 
 _LIMITS = "Limits"
 _SERVER = "Server"
@@ -131,7 +131,15 @@ def gateway_command(
         "requests_per_s": max_request_rate,
     }
     _serve(
-        config, lightstreamer_conf, flags, limits, processes=processes, check=check, demo=demo, quiet=quiet
+        config,
+        lightstreamer_conf,
+        flags,
+        limits,
+        processes=processes,
+        check=check,
+        demo=demo,
+        quiet=quiet,
+        debug=debug,
     )
 
 
@@ -145,28 +153,33 @@ def _serve(
     check: bool,
     demo: bool,
     quiet: bool,
+    debug: bool,
 ) -> None:
     _needs_the_extra()
-    from dataclasses import replace
-
     from streamgauge.systems.push_gateway.connector.adapter_sets import make_adapter_set
-    from streamgauge.systems.push_gateway.connector.configuration import GatewaySettings, load_configuration
+    from streamgauge.systems.push_gateway.connector.configuration import load_configuration
     from streamgauge.systems.push_gateway.connector.lightstreamer_conf import read_lightstreamer_conf
+    from streamgauge.systems.push_gateway.gateway_process import log_to_stderr, run_gateway, with_settings
 
     configuration = load_configuration(config)
-    of_conf = read_lightstreamer_conf(lightstreamer_conf) if lightstreamer_conf is not None else {}
-    content = configuration.server.model_dump()
-    content |= {
-        name: _words(text) if name == "default_diff_order" else text for name, text in of_conf.items()
-    }
-    content |= {name: value for name, value in flags.items() if value is not None}
-    content["limits"] |= {name: value for name, value in limits.items() if value is not None}
-    configuration = replace(configuration, server=parse(GatewaySettings, content, "gateway"))
-    make_adapter_set(configuration)
+    if lightstreamer_conf is not None:
+        of_conf: dict[str, Any] = dict(read_lightstreamer_conf(lightstreamer_conf))
+        of_conf["default_diff_order"] = _words(of_conf.get("default_diff_order"))
+        configuration = with_settings(configuration, of_conf, {})
+    configuration = with_settings(configuration, flags, limits)
     if check:
+        make_adapter_set(configuration)
         typer.echo(f"{config}: is right: {_summary(configuration)}")
         return
-    raise NotImplementedError(demo, quiet, processes)
+    log_to_stderr(logging.ERROR if quiet else logging.DEBUG if debug else logging.WARNING)
+
+    def ready(address: str) -> None:
+        typer.echo(address)
+        if not quiet:
+            page = "; open it in a browser for the demo page" if demo else ""
+            typer.echo(f"serving {_summary(configuration)}{page}; end it with Ctrl-C", err=True)
+
+    run_gateway(configuration, processes=processes, demo=demo, ready=ready)
 
 
 def _summary(configuration: Any) -> str:

@@ -14,6 +14,7 @@ from streamgauge.cli.analyze import analyze_command
 from streamgauge.cli.cluster import cluster_app
 from streamgauge.cli.compare import compare_command
 from streamgauge.cli.e2e import e2e_command
+from streamgauge.cli.gateway import gateway_command
 from streamgauge.cli.report import report_command
 from streamgauge.cli.results import results_command
 from streamgauge.cli.run import run_command
@@ -33,6 +34,7 @@ app.command("analyze")(analyze_command)
 app.command("report")(report_command)
 app.command("results")(results_command)
 app.command("runs")(runs_command)
+app.command("gateway")(gateway_command)
 app.add_typer(cluster_app, name="cluster")
 
 

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from streamgauge.systems.push_gateway.connector.configuration import GatewayConfiguration
 from streamgauge.systems.push_gateway.connector.connection_settings import WILDCARD, ConnectionSettings
 from streamgauge.systems.push_gateway.demo.web_client import web_client
+from streamgauge.systems.push_gateway.server import Page
 
 _HERE = Path(__file__).parent
-
-
-class Page(NamedTuple):
-    """What a plain GET is answered with."""
-
-    content_type: str
-    body: bytes
 
 
 def demo_pages(configuration: GatewayConfiguration) -> dict[str, Page]:
