@@ -245,7 +245,9 @@ def test_parse_names_the_source_it_is_given() -> None:
 plain_names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,20}", fullmatch=True)
 settings_maps = st.dictionaries(
     st.from_regex(r"[a-z]+\.ms", fullmatch=True),
-    st.one_of(st.text(max_size=5), st.integers(), st.booleans(), st.floats(allow_nan=False)),
+    st.one_of(
+        st.text(max_size=5), st.integers(), st.booleans(), st.floats(allow_nan=False, allow_infinity=False)
+    ),
     max_size=2,
 )
 targets = st.builds(

@@ -76,3 +76,9 @@ def test_settings_keep_their_kind(write: Write) -> None:
 def test_a_system_may_be_all_defaults() -> None:
     target = Target.model_validate({**TARGET, "system": {}})
     assert target.system == KafkaClusterSystem(brokers=1)
+
+
+@pytest.mark.parametrize("endless", [float("inf"), float("nan")])
+def test_a_number_that_no_file_can_keep_is_refused(write: Write, endless: float) -> None:
+    with pytest.raises(BadInput, match=r"client\.linger\.ms: must be text, a number"):
+        load_target(write({**TARGET, "client": {"linger.ms": endless}}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
@@ -26,7 +27,8 @@ RatePerS = Annotated[float, _quantity(units.parse_rate)]
 
 
 def _scalar(value: Any) -> Any:
-    if not isinstance(value, (str, int, float)):
+    endless = isinstance(value, float) and not math.isfinite(value)
+    if not isinstance(value, (str, int, float)) or endless:
         raise ValueError(f"must be text, a number, true or false, not {value!r}")
     return value
 
