@@ -8,12 +8,13 @@ import tempfile
 from pathlib import Path
 
 from bench.analysis_cost import seconds_per_million
+from bench.jni import CrossingBench
 from bench.measurements import PAIRS, Bench
 from bench.verdicts import TRIALS, verdicts
 from streamgauge.launch.spark_session import spark_session
 from streamgauge.systems.kafka_cluster import KafkaCluster
 
-PARTS = ("produce", "consume", "latency", "schedule", "analysis", "verdicts")
+PARTS = ("produce", "consume", "latency", "schedule", "jni", "analysis", "verdicts")
 _WITHOUT_KAFKA = {"analysis", "verdicts"}
 
 
@@ -30,6 +31,9 @@ def main() -> None:
             with KafkaCluster(brokers=1, log_dir=folder / "kafka") as cluster:
                 bench = Bench(cluster.endpoints()["bootstrap"], folder, arguments.pairs)
                 _against_kafka(bench, arguments.parts, arguments.scale)
+                if "jni" in arguments.parts:
+                    messages = int(50_000 * arguments.scale)
+                    _crossings(CrossingBench(cluster.endpoints()["bootstrap"], messages, arguments.pairs))
         if "analysis" in arguments.parts:
             _analysis(folder, arguments.scale)
         if "verdicts" in arguments.parts:
@@ -49,6 +53,12 @@ def _against_kafka(bench: Bench, parts: list[str], scale: float) -> None:
         for rate in (1000, 50_000):
             lag = bench.schedule_lag_p99_ms(rate, max(2, int(10 * scale)))
             print(f"schedule lag p99 at {rate:,}/s: {lag:.3f} ms", flush=True)
+
+
+def _crossings(bench: CrossingBench) -> None:
+    print(bench.produce().line("msg/s"), flush=True)
+    print(bench.consume().line("msg/s"), flush=True)
+    print(bench.calls_per_message(), flush=True)
 
 
 def _analysis(folder: Path, scale: float) -> None:

@@ -86,7 +86,7 @@ class Bench:
             finally:
                 self._admin.remove_topics([topic])
 
-        return self._in_pairs(ratio, ours, theirs)
+        return in_pairs(self._pairs, ratio, ours, theirs)
 
     def consume(self, size: int, messages: int) -> Ratio:
         ratio = Ratio(f"consume {size} B against ConsumerPerformance", "≥ 1.0")
@@ -109,8 +109,8 @@ class Bench:
             return (messages - 1) / (received[messages - 1] - received[0]) * 1e9
 
         try:
-            return self._in_pairs(
-                ratio, ours, lambda _: consumer_performance(self._bootstrap, topic, messages)
+            return in_pairs(
+                self._pairs, ratio, ours, lambda _: consumer_performance(self._bootstrap, topic, messages)
             )
         finally:
             self._admin.remove_topics([topic])
@@ -130,7 +130,7 @@ class Bench:
             finally:
                 self._admin.remove_topics([topic])
 
-        return self._in_pairs(ratio, ours, theirs)
+        return in_pairs(self._pairs, ratio, ours, theirs)
 
     def schedule_lag_p99_ms(self, rate: int, seconds: int) -> float:
         _, lag = self._own_latency(f"bench-{uuid.uuid4().hex[:8]}", rate, rate * seconds, rate, 700)
@@ -162,12 +162,13 @@ class Bench:
         latency_ms = (received - intended[sequence]) / 1e6
         return latency_ms[sequence >= warm_up], (sent - intended)[warm_up:] / 1e6
 
-    def _in_pairs(self, ratio: Ratio, ours: Callable[[str], float], theirs: Callable[[str], float]) -> Ratio:
-        """ABBA: whoever goes first gains nothing by it. The first pair only warms the broker."""
-        for pair in range(self._pairs + 1):
-            sides = [(ratio.ours, ours), (ratio.theirs, theirs)]
-            for figures, measure in sides if pair % 2 else reversed(sides):
-                figure = measure(f"bench-{uuid.uuid4().hex[:8]}")
-                if pair:
-                    figures.append(figure)
-        return ratio
+
+def in_pairs(pairs: int, ratio: Ratio, ours: Callable[[str], float], theirs: Callable[[str], float]) -> Ratio:
+    """ABBA: whoever goes first gains nothing by it. The first pair only warms the broker."""
+    for pair in range(pairs + 1):
+        sides = [(ratio.ours, ours), (ratio.theirs, theirs)]
+        for figures, measure in sides if pair % 2 else reversed(sides):
+            figure = measure(f"bench-{uuid.uuid4().hex[:8]}")
+            if pair:
+                figures.append(figure)
+    return ratio

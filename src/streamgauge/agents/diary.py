@@ -29,6 +29,8 @@ class Manifest:
     counts: dict[str, int] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     """Client settings in force, secrets struck out."""
+    counters: dict[str, int] = field(default_factory=dict)
+    """What the client counted, e.g. JNI calls; most count nothing."""
 
     @property
     def broken(self) -> bool:

@@ -106,6 +106,8 @@ class _Agent:
             self.manifest.outcome, self.manifest.reason = "failed", str(error)
             self.manifest.error = type(error).__name__
         self.manifest.counts = dict(self._files.rows)
+        if self._client is not None:
+            self.manifest.counters = self._client.counters()
         # It goes to the launcher by pipe, too: a full disk must not keep it from there.
         with contextlib.suppress(StreamgaugeError):
             write_manifest(self._assignment, self.manifest)

@@ -7,7 +7,8 @@ StreamgaugeError            exit code 1
 └── CaseFailed              exit code 1: a case broke while it ran
     └── AgentDied           exit code 1: an agent process ended before it was done
 
-Systems add SystemFailed, NoJava and JarsUnavailable, beside what raises them.
+Systems add SystemFailed; `jvm` adds NoJava, JarsUnavailable, CompileFailed, JvmFailed and CannotCount,
+each beside what raises it.
 
 A message is one line: what is wrong, where, and what to do. Errors of foreign
 libraries are mapped to these where the library is called, nowhere else.
