@@ -15,15 +15,17 @@ from streamgauge.core.clock import now_ns
 from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.engine import EngineDriver
-from streamgauge.drivers.registry import driver_class
+from streamgauge.drivers.registry import driver_class, open_driver
 from streamgauge.payload.ordinal_messages import OrdinalMessages
-from streamgauge.plan.contest import SIDES, TEMPERATURES, Contest, Side, Temperature, Turn
+from streamgauge.plan.contest import SIDES, TEMPERATURES, WARM_UP, Contest, Side, Temperature, Turn
 from streamgauge.spec.comparison import OWN_SETTINGS, Comparison, EngineName, Operation
 from streamgauge.spec.secrets import fill_in, strike_out
 from streamgauge.spec.target import Target
 
 _WARM_UP_BYTES = 100
 _WARM_UP_NUMBER = 0
+_COUNT_CALLS = "count_jni_calls"
+"""The setting of drivers that can count their calls into Java."""
 
 Row = dict[str, Any]
 
@@ -56,9 +58,15 @@ class Contestant:
         seed: int,
     ) -> None:
         self._side, self._contest, self._environment, self._seed = side, contest, environment, seed
-        target = as_compared(contest, contest.target_of(side))
-        self._driver: Driver = driver_class(target)(fill_in(target, environment), endpoints)
+        target = fill_in(as_compared(contest, contest.target_of(side)), environment)
+        self._driver = open_driver(target, endpoints)
         self._loops: Loops = _loops(self._driver, contest.comparison)
+        self._counting = self._loops
+        """What the round that is not counted runs: counting calls takes time."""
+        if _COUNT_CALLS in type(self._driver).settings_model.model_fields:
+            settings = {**target.settings, _COUNT_CALLS: True}
+            counted = open_driver(target.model_copy(update={"settings": settings}), endpoints)
+            self._counting = _loops(counted, contest.comparison)
         self._messages: OrdinalMessages | None = None
 
     def warm_up(self, topic: str, start: dict[tuple[int, int], int]) -> list[Row]:
@@ -67,7 +75,7 @@ class Contestant:
         messages = OrdinalMessages(_WARM_UP_BYTES, max(1, comparison.warm_up_messages), self._seed)
         place = Place(topic, _WARM_UP_NUMBER, start)
         for operation in ("produce",) if comparison.produce_only else ("produce", "consume"):
-            outcome = self._operation(operation, place, messages, False)
+            outcome = _operation(self._loops, operation, place, messages, False)
             if outcome.error is not None:
                 raise CaseFailed(f"warm-up: {operation}: {outcome.error}")
         rows = [engine_row(self._side, self._loops.engine)]
@@ -104,7 +112,8 @@ class Contestant:
         if failed is not None:
             return row | {"error": f"not tried: {failed}"}
         try:
-            outcome = self._operation(operation, place, self._messages, temperature == "warm")
+            loops = self._counting if turn.repetition == WARM_UP else self._loops
+            outcome = _operation(loops, operation, place, self._messages, temperature == "warm")
         except Exception as error:  # whatever a library raises: it marks this trial, and the rest goes on
             text = str(error) or "no reason given"
             return row | {"error": strike_out(f"{type(error).__name__}: {text}", self._environment)}
@@ -121,18 +130,15 @@ class Contestant:
             "error": outcome.error and strike_out(outcome.error, self._environment),
         }
 
-    def _operation(self, name: str, place: Place, messages: OrdinalMessages, warm: bool) -> Outcome:
-        operations = {
-            "produce": self._loops.produce,
-            "consume": self._loops.consume,
-            "round_trip": self._loops.round_trip,
-        }
-        return operations[name](place, messages, warm)
-
     def _number(self, turn: Turn, temperature: Temperature) -> int:
         """No two tests of a run share one, and none is the warm-up's."""
         place = turn.cell.number * (self._contest.comparison.repeat + 1) + turn.repetition + 1
         return 1 + (place * len(SIDES) + SIDES.index(turn.side)) * 2 + TEMPERATURES.index(temperature)
+
+
+def _operation(loops: Loops, name: str, place: Place, messages: OrdinalMessages, warm: bool) -> Outcome:
+    operations = {"produce": loops.produce, "consume": loops.consume, "round_trip": loops.round_trip}
+    return operations[name](place, messages, warm)
 
 
 def _loops(driver: Driver, comparison: Comparison) -> Loops:

@@ -53,7 +53,8 @@ class JvmLoops:
                 why = done.first_error or "the time was up (comparison.test_timeout)"
                 error = f"{messages.count - done.acked} of {messages.count} messages were not acked: {why}"
             counters = since(counted, producer.counters())
-            return _outcome(watch, made_ns + done.elapsed_ns, done.acked, error, counters)
+            elapsed_ns = made_ns + done.elapsed_ns - done.paused_ns
+            return _outcome(watch, elapsed_ns, done.acked, error, counters)
         finally:
             producer.close()
 

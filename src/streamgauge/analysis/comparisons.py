@@ -47,7 +47,6 @@ def comparisons(trials: Iterable[Row], case: Case, ended: CaseStatus | None) -> 
     assert contest is not None
     cells = _cells(trials, contest)
     band = contest.comparison.equivalence_percent
-    tests = sum(cell.ratio is not None and cell.ratio.p is not None for cell in cells)
     corrected = holm([cell.ratio.p if cell.ratio else None for cell in cells])
     controls = holm([cell.control.p if cell.control else None for cell in cells])
     rows = []
@@ -64,7 +63,7 @@ def comparisons(trials: Iterable[Row], case: Case, ended: CaseStatus | None) -> 
             **_accounting(cell.counted),
         }
         status, reasons = _status(cell, contest.comparison.repeat, ended)
-        warnings = _warnings(cell, contest, tests, row["is_tainted"])
+        warnings = _warnings(cell, contest, len(cells), row["is_tainted"])
         rows.append(row | {"status": status, "reasons": "\n".join(reasons), "warnings": "\n".join(warnings)})
     return rows
 
@@ -222,7 +221,7 @@ def _warnings(cell: _Cell, contest: Contest, tests: int, is_tainted: bool) -> li
     pairs = cell.ratio.pairs if cell.ratio else 0
     needed = fewest_for_a_verdict(tests)
     if 0 < pairs < needed:
-        found.insert(0, f"{pairs} pairs cannot show a difference among {tests} figures; {needed} could")
+        found.insert(0, f"{pairs} pairs cannot show a difference among {tests} comparisons; {needed} could")
     if is_tainted:
         found.insert(0, "the control found A different from itself: do not trust this verdict")
     return found

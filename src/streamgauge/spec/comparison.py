@@ -145,4 +145,6 @@ class Comparison(SpecModel):
     def shared_settings(self) -> dict[str, Any]:
         """The preset, and over it what was set; by the names across libraries."""
         preset = {name: value for name, value in PRESETS[self.preset].items() if name != "acks"}
+        if self.round_trip and self.preset == "fair":
+            preset["linger_ms"] = 0  # a message that waits for others waits in vain
         return preset | self.settings.model_dump(exclude_none=True)
