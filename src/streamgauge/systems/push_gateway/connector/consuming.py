@@ -24,7 +24,7 @@ LOGGER = logging.getLogger("streamgauge.gateway")
 LIBRDKAFKA_LOGGER = logging.getLogger("streamgauge.librdkafka")
 
 _POLL_S = 0.2
-_LIST_S = 5.0
+_LIST_FIRST_S, _LIST_MOST_S = 1.0, 8.0
 _LOOK_FOR_TOPICS_S = 5.0
 _COMMIT_EVERY_S = 5.0
 _PREDECESSOR_S = 30.0
@@ -75,6 +75,7 @@ class Consumption:
         self._thread = threading.Thread(target=self._run, name=f"consume-{name}", daemon=True)
         self._subscribed: list[str] = []
         self._last_error: KafkaError | None = None
+        self._patience_s = _LIST_FIRST_S
 
     def start(self) -> None:
         self._thread.start()
@@ -87,6 +88,11 @@ class Consumption:
         """Whether it has ended within that time."""
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
+
+    @property
+    def has_joined(self) -> bool:
+        """Whether it was in its group, and has offsets to commit and a place to leave."""
+        return bool(self._subscribed)
 
     @property
     def stopping(self) -> bool:
@@ -179,12 +185,14 @@ class Consumption:
     def _partitions_by_topic(self, consumer: Any) -> dict[str, int] | None:
         """None when Kafka does not answer; that is complained of, now and then."""
         try:
-            listed = consumer.list_topics(timeout=_LIST_S).topics
+            listed = consumer.list_topics(timeout=self._patience_s).topics
         except KafkaException as error:
             consumer.poll(0)  # What librdkafka knows of the reason it tells while it is polled.
             known = self._last_error or error.args[0]
             self._judge(known)
             self._complaints.tell("unreachable", f"Kafka does not answer: {known.str()}; trying on")
+            # A cluster with very many topics may take its time.
+            self._patience_s = min(2 * self._patience_s, _LIST_MOST_S)
             self._stopping.wait(_POLL_S)
             return None
         return {name: len(topic.partitions) for name, topic in listed.items() if topic.error is None}

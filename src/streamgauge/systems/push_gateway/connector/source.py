@@ -79,7 +79,8 @@ class KafkaSource:
         """Waits for the consumer to commit and leave its group, a few seconds at most."""
         self._mapping.unsubscribe_all()
         self._stop_consuming()
-        if self._ended is not None and not self._ended.join(_CLOSE_S):
+        last = self._ended
+        if last is not None and last.has_joined and not last.join(_CLOSE_S):
             LOGGER.warning("connection %s: Kafka's client did not end within %g s", self._name, _CLOSE_S)
 
     def _start_consuming(self) -> None:
