@@ -17,6 +17,7 @@ from streamgauge.systems.push_gateway.sessions import Cohort, Key, Session
 from streamgauge.systems.push_gateway.settings import ServerSettings
 
 _DRAIN_BYTES = 32_768
+_LONG_S = 0.001
 _NS_PER_MS = 1_000_000
 _NS_PER_S = 1_000_000_000
 
@@ -63,6 +64,7 @@ class Delivery:
 
     def flush(self) -> None:
         self._is_scheduled = False
+        begun_s = time.monotonic()
         while self._touched:
             batch = list(self._touched)
             self._touched.clear()
@@ -71,6 +73,10 @@ class Delivery:
                 assert isinstance(stream, Cohort)
                 if stream in self.cohorts:
                     self.flush_one(stream)
+        if time.monotonic() - begun_s > _LONG_S:
+            # libuv reckons how long it may sleep from the time when this turn of its loop began, and would
+            # wake up late by as much as we took; it looks at the clock anew when a timer is set.
+            self._loop.call_later(0, _nothing)
 
     def flush_one(self, cohort: Cohort) -> None:
         due_ns = cohort.next_due_ns()
@@ -322,3 +328,7 @@ class Delivery:
                 cohort.touch()
         self._wait()
         self.flush()
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,85 @@
+// Centrifuge, the library that Centrifugo is built on, as a server that pushes the same message to all.
+//
+//	centrifuge PORT SESSIONS RATE_PER_S BYTES
+//
+// Waits until SESSIONS clients have subscribed, says "publishing", and publishes until it is ended. A message is
+// "@<10 digits: number>,<19 digits: when it was due, CLOCK_MONOTONIC ns>@" and filler.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/centrifugal/centrifuge"
+	"golang.org/x/sys/unix"
+)
+
+func monotonic() int64 {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+		log.Fatal(err)
+	}
+	return t.Nano()
+}
+
+func number(text string) int {
+	value, err := strconv.Atoi(text)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return value
+}
+
+func main() {
+	port, sessions, size := os.Args[1], number(os.Args[2]), number(os.Args[4])
+	rate, err := strconv.ParseFloat(os.Args[3], 64)
+	if err != nil {
+		log.Fatal(err)
+	}
+	node, err := centrifuge.New(centrifuge.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var subscribed atomic.Int64
+	node.OnConnecting(func(_ context.Context, _ centrifuge.ConnectEvent) (centrifuge.ConnectReply, error) {
+		return centrifuge.ConnectReply{Credentials: &centrifuge.Credentials{}}, nil
+	})
+	node.OnConnect(func(client *centrifuge.Client) {
+		client.OnSubscribe(func(_ centrifuge.SubscribeEvent, answer centrifuge.SubscribeCallback) {
+			answer(centrifuge.SubscribeReply{}, nil)
+			subscribed.Add(1)
+		})
+	})
+	if err := node.Run(); err != nil {
+		log.Fatal(err)
+	}
+	http.Handle("/connection/websocket", centrifuge.NewWebsocketHandler(node, centrifuge.WebsocketConfig{
+		// The simulator does not answer pings.
+		PingPongConfig: centrifuge.PingPongConfig{PingInterval: -1},
+		CheckOrigin:    func(*http.Request) bool { return true },
+	}))
+	go func() { log.Fatal(http.ListenAndServe("127.0.0.1:"+port, nil)) }()
+	for subscribed.Load() < int64(sessions) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	fmt.Println("publishing")
+	filler := strings.Repeat("x", size-32)
+	start := monotonic()
+	for i := int64(0); ; i++ {
+		due := start + int64(float64(i)*1e9/rate)
+		if wait := due - monotonic(); wait > 0 {
+			time.Sleep(time.Duration(wait))
+		}
+		data := fmt.Sprintf("\"@%010d,%019d@%s\"", i, due, filler)
+		if _, err := node.Publish("bench", []byte(data)); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
