@@ -1,7 +1,9 @@
-"""The gateway as a server that pushes the same message to all: `python -m bench.fanout_server PORT SESSIONS RATE BYTES`.
+"""The gateway as a server that pushes one message to all.
+
+`python -m bench.fanout_server PORT SESSIONS RATE BYTES`
 
 It waits until SESSIONS have subscribed, says "publishing", and publishes until it is ended. A message is
-"@<10 digits: number>,<19 digits: when it was due, CLOCK_MONOTONIC ns>@" and filler, as with the other servers.
+"@<10 digits: number>,<19 digits: when it was due, CLOCK_MONOTONIC ns>@" and filler, as with the others.
 """
 
 from __future__ import annotations
@@ -64,14 +66,17 @@ class Ticker:
     def _followers(self) -> int:
         """Sessions that have subscribed: members of cohorts that follow something."""
         return sum(
-            len(follower.stream.members)
-            for feed in self._listener._names
-            for follower in feed.followers
+            len(follower.stream.members) for feed in self._listener._names for follower in feed.followers
         )
 
 
 def main() -> None:
-    port, sessions, rate, size_bytes = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
+    port, sessions, rate, size_bytes = (
+        int(sys.argv[1]),
+        int(sys.argv[2]),
+        float(sys.argv[3]),
+        int(sys.argv[4]),
+    )
     settings = ServerSettings.model_validate({"port": port, "limits": {"sessions": sessions + 100}})
     # Long-lived objects by the ten thousand: a full collection now and then would only walk over them.
     gc.freeze()
