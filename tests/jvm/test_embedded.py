@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.launch.child_process import _MALLOC
+from streamgauge.agents.piped_process import MALLOC_TUNABLES
 from tests.jvm.fresh_python import NO_JAVA_INSTALLED, run_fresh
 from tests.jvm.test_java import fake_java
 
@@ -46,7 +46,7 @@ def test_it_starts_where_no_java_is_installed() -> None:
 
 
 def test_it_starts_with_the_memory_settings_of_an_agent() -> None:
-    done = run_fresh(START, GLIBC_TUNABLES=_MALLOC)
+    done = run_fresh(START, GLIBC_TUNABLES=MALLOC_TUNABLES)
     assert done.returncode == 0, done.stderr
 
 

@@ -17,7 +17,7 @@ _END_DEADLINE_S = 10.0
 
 # Batches of messages come and go by the million: glibc must keep their memory at hand instead of giving
 # it back and faulting it in again. Consuming 1 KiB messages is nearly twice as fast for it.
-_MALLOC = ":".join(
+MALLOC_TUNABLES = ":".join(
     f"glibc.malloc.{name}={value}"
     for name, value in {
         "tcache_max": 16 * 1024,
@@ -48,7 +48,7 @@ class PipedProcess:
             stdout=subprocess.PIPE,
             stderr=stream,
             text=True,
-            env={"GLIBC_TUNABLES": _MALLOC, **os.environ},
+            env={"GLIBC_TUNABLES": MALLOC_TUNABLES, **os.environ},
         )
         if stream is not None:
             stream.close()
