@@ -28,8 +28,8 @@ from streamgauge.payload.ordinal import ordinal_keys
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Topics
 
-bootstrap, topic, *options = sys.argv[1:]
-settings = {"bootstrap": bootstrap, "java_options": tuple(options)}
+bootstrap, topic, crossing, *options = sys.argv[1:]
+settings = {"bootstrap": bootstrap, "crossing": crossing, "java_options": tuple(options)}
 driver = open_driver(Target(name="j", driver="kafka_java", settings=settings), {})
 driver.prepare_topics(Topics(name=topic), (topic,))
 try:
@@ -123,8 +123,8 @@ def test_record_by_record_has_so_many_crossings_a_message(kafka: str) -> None:
     """Two arrays, a record, a call; back a call, and three to look at its metadata."""
     sent, received = counted(kafka, "record", 2000)
     assert sent == {"crossings": 8 * 2000}
-    # Per record: two to get at it, nine for its fields. Per poll: two, and two for the iterator.
-    polls, rest = divmod(received["crossings"] - 2000 * 11 - 4, 4)
+    # A record: two to get at it, nine for its fields. A poll: two, and two for the iterator. Assigning: five.
+    polls, rest = divmod(received["crossings"] - 2000 * 11 - 5, 4)
     assert rest == 0
     assert polls >= 4, "by default, a poll has 500 records at the most"
 
@@ -174,7 +174,7 @@ def test_a_broker_that_is_not_there_is_named(crossing: str) -> None:
 
 @pytest.mark.broker
 def test_a_machine_with_nothing_but_what_pip_installs(kafka: str) -> None:
-    done = run_fresh(PRODUCE_AND_CONSUME, kafka, f"p-{uuid.uuid4().hex[:8]}", **NO_JAVA_INSTALLED)
+    done = run_fresh(PRODUCE_AND_CONSUME, kafka, f"p-{uuid.uuid4().hex[:8]}", "batch", **NO_JAVA_INSTALLED)
     assert done.returncode == 0, done.stderr
     got, version = done.stdout.split()
     assert int(got) == 500
@@ -184,7 +184,21 @@ def test_a_machine_with_nothing_but_what_pip_installs(kafka: str) -> None:
 
 @pytest.mark.broker
 def test_java_that_cannot_start_says_why(kafka: str) -> None:
-    done = run_fresh(PRODUCE_AND_CONSUME, kafka, f"p-{uuid.uuid4().hex[:8]}", "-Xmx2")
+    done = run_fresh(PRODUCE_AND_CONSUME, kafka, f"p-{uuid.uuid4().hex[:8]}", "batch", "-Xmx2")
     assert done.returncode == 7, done.stderr
     assert done.stdout.startswith("JvmFailed ")
     assert "Too small maximum heap" in done.stdout
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("crossing", ["record", "batch"])
+def test_a_process_ends_well_with_messages_on_their_way_and_nothing_closed(kafka: str, crossing: str) -> None:
+    """Java's threads go on calling back; an interpreter that is gone would be the end of the process."""
+    leave = """
+for _ in range(3):
+    producer.send(Outgoing(0, [b"x"] * 500, ordinal_keys(0, 500), None), 0)
+"""
+    topic = f"p-{uuid.uuid4().hex[:8]}"
+    done = run_fresh(PRODUCE_AND_CONSUME + leave, kafka, topic, crossing)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("500 ")

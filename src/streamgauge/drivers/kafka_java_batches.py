@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from streamgauge.core.errors import Unreachable
 from streamgauge.drivers.contract import Acks, Consumer, ConsumerOptions, Producer, ProducerOptions, Received
 from streamgauge.drivers.kafka_driver import ClientSettings
-from streamgauge.drivers.kafka_java_client import CLOSE_MS, JavaClient, made, mapped, triples
+from streamgauge.drivers.kafka_java_client import JavaClient, made, mapped, triples
 from streamgauge.payload.header import RECORD_HEADER
 from streamgauge.payload.making import Outgoing, RecordHeaders
 
@@ -31,6 +31,7 @@ class BatchProducer(JavaClient, Producer):
         self._who = f"producer {options.number}"
         bridge = jpype.JClass("streamgauge.kafka.BatchProducer")
         self._bridge = made(lambda: bridge(self.config, list(options.topics)), self._who, settings)
+        self.opened(self._bridge.close)
         try:
             made(self._bridge.connect, self._who, settings)
         except BaseException:
@@ -44,7 +45,7 @@ class BatchProducer(JavaClient, Producer):
         output = self._shared(20 * _ACKS_AT_ONCE, self._bridge.setOutput)
         longs, ints = output[: 16 * _ACKS_AT_ONCE].view(np.int64), output[16 * _ACKS_AT_ONCE :].view(np.int32)
         self._sequences, self._offsets, self._partitions = longs[:_ACKS_AT_ONCE], longs[_ACKS_AT_ONCE:], ints
-        self.crossings = 0
+        self.begin_counts()
 
     def _shared(self, size: int, tell: Any) -> NDArray[np.uint8]:
         """Memory of ours that Java sees too."""
@@ -110,10 +111,6 @@ class BatchProducer(JavaClient, Producer):
         self._bridge.flushSoon()
         self.crossings += 1
 
-    def close(self) -> None:
-        self._bridge.close(CLOSE_MS)
-        self.end_counting()
-
 
 class BatchConsumer(JavaClient, Consumer):
     def __init__(self, settings: ClientSettings, options: ConsumerOptions, *, count_calls: bool) -> None:
@@ -128,8 +125,9 @@ class BatchConsumer(JavaClient, Consumer):
         bridge = jpype.JClass("streamgauge.kafka.BatchConsumer")
         arguments = (self.config, list(options.topics), keys, header)
         self._bridge = made(lambda: bridge(*arguments), self._who, settings)
+        self.opened(self._bridge.close)
         self._output = self._shared(_FIRST_BUFFER_BYTES)
-        self.crossings = 0
+        self.begin_counts()
         if options.group is not None:
             self._bridge.subscribe(triples(options.start))
             self.crossings += 1
@@ -203,10 +201,6 @@ class BatchConsumer(JavaClient, Consumer):
         return all(
             position >= ends.get((topic, partition), 0) for topic, partition, position in positions.tolist()
         )
-
-    def close(self) -> None:
-        self._bridge.close(CLOSE_MS)
-        self.end_counting()
 
 
 def _header_block(headers: RecordHeaders) -> bytes:

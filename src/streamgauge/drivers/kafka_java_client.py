@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+import weakref
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +20,7 @@ from streamgauge.jvm.compiler import compiled
 from streamgauge.jvm.jars import fetch
 
 LOCK = "kafka-clients"
-CLOSE_MS = 5000
+_CLOSE_MS = 5000
 _SOURCES = Path(embedded.__file__).parent / "kafka"
 _LOGGER = logging.getLogger("streamgauge.kafka_java")
 
@@ -49,10 +50,11 @@ def start_java(options: tuple[str, ...]) -> None:
     """
     jars = fetch(LOCK)
     embedded.start([*jars, compiled(_SOURCES, jars)], options)
+    embedded.before_exit(_close_all)
 
 
 class JavaClient:
-    """Settings, counters and errors of one producer or consumer; mixed into both."""
+    """Settings, counters and the end of one producer or consumer; mixed into all of them."""
 
     def __init__(self, settings: ClientSettings, role: Role, *, count_calls: bool) -> None:
         self._settings = settings
@@ -60,12 +62,18 @@ class JavaClient:
         self.config = _java_config(settings.native)
         self._in_force = _checked_once(self.config, settings.native, role)
         self._calls_before: int | None = _begin_to_count() if count_calls else None
+        self._close_java: Callable[[int], None] = lambda timeout_ms: None
 
-    def settings_in_force(self) -> dict[str, Any]:
-        return dict(self._in_force)
+    def opened(self, close: Callable[[int], None]) -> None:
+        """`close`: how to end the Java side, within so many milliseconds."""
+        self._close_java = close
+        _open_clients.add(self)
 
-    def shared_settings(self) -> list[SharedSetting]:
-        return self._settings.shared(self._in_force)
+    def begin_counts(self) -> None:
+        """Connecting does not count."""
+        self.crossings = 0
+        if self._calls_before is not None:
+            self._calls_before = jni_calls.calls()
 
     def counters(self) -> dict[str, int]:
         counted = {"crossings": self.crossings}
@@ -73,10 +81,30 @@ class JavaClient:
             counted["jni_calls"] = jni_calls.calls() - self._calls_before
         return counted
 
-    def end_counting(self) -> None:
+    def settings_in_force(self) -> dict[str, Any]:
+        return dict(self._in_force)
+
+    def shared_settings(self) -> list[SharedSetting]:
+        return self._settings.shared(self._in_force)
+
+    def close(self) -> None:
+        self.close_within(_CLOSE_MS)
+
+    def close_within(self, timeout_ms: int) -> None:
+        _open_clients.discard(self)
         if self._calls_before is not None:
             self._calls_before = None
             jni_calls.switch_off()
+        self._close_java(timeout_ms)
+
+
+_open_clients: weakref.WeakSet[JavaClient] = weakref.WeakSet()
+
+
+def _close_all() -> None:
+    """What is still open when Python exits would go on calling it: acks, partitions dealt out."""
+    for client in list(_open_clients):
+        client.close_within(0)
 
 
 def made(make: Any, who: str, settings: ClientSettings) -> Any:

@@ -23,7 +23,6 @@ from streamgauge.drivers.engine import (
 )
 from streamgauge.drivers.kafka_driver import ClientSettings, KafkaDriver
 from streamgauge.drivers.kafka_java_client import (
-    CLOSE_MS,
     INTEGER_KEYS,
     INTEGER_KEYS_BACK,
     OWN_CONSUMER,
@@ -52,12 +51,13 @@ class JavaProduceLoop(JavaClient, EngineProducer):
         self._who, self._client_settings = f"producer {options.number}", settings
         kind = jpype.JClass("streamgauge.kafka.ProduceLoop")
         self.loop = made(lambda: kind(self.config, list(options.topics)), self._who, settings)
+        self.opened(self.loop.close)
         try:
             made(self.loop.connect, self._who, settings)
         except BaseException:
             self.close()
             raise
-        self.crossings = 0
+        self.begin_counts()
 
     def produce(
         self,
@@ -80,10 +80,6 @@ class JavaProduceLoop(JavaClient, EngineProducer):
         self.crossings += 1
         return str(self.loop.firstError())
 
-    def close(self) -> None:
-        self.loop.close(CLOSE_MS)
-        self.end_counting()
-
 
 class JavaConsumeLoop(JavaClient, EngineConsumer):
     def __init__(self, settings: ClientSettings, options: ConsumerOptions, *, count_calls: bool) -> None:
@@ -91,7 +87,8 @@ class JavaConsumeLoop(JavaClient, EngineConsumer):
         self.who, self.client_settings = f"consumer {options.number}", settings
         kind = jpype.JClass("streamgauge.kafka.ConsumeLoop")
         self.loop = made(lambda: kind(self.config, list(options.topics)), self.who, settings)
-        self.crossings = 0
+        self.opened(self.loop.close)
+        self.begin_counts()
 
     def consume(
         self,
@@ -109,10 +106,6 @@ class JavaConsumeLoop(JavaClient, EngineConsumer):
         self.crossings += 3
         elapsed, received, wrong, repeated = (int(number) for number in numbers[:])
         return Consumed(elapsed, received, wrong, repeated)
-
-    def close(self) -> None:
-        self.loop.close(CLOSE_MS)
-        self.end_counting()
 
 
 class KafkaJavaEngine(Engine):

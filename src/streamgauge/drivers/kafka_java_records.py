@@ -23,7 +23,7 @@ from streamgauge.drivers.contract import (
 )
 from streamgauge.drivers.fates import Fates
 from streamgauge.drivers.kafka_driver import ClientSettings
-from streamgauge.drivers.kafka_java_client import CLOSE_MS, JavaClient, made, mapped
+from streamgauge.drivers.kafka_java_client import JavaClient, made, mapped
 from streamgauge.payload.header import RECORD_HEADER
 from streamgauge.payload.making import Outgoing, RecordHeaders
 
@@ -41,6 +41,8 @@ class RecordProducer(JavaClient, Producer):
         self._thread = jpype.JClass("java.lang.Thread")
         kind = jpype.JClass(f"{_CLIENTS}.producer.KafkaProducer")
         self._producer = made(lambda: kind(self.config), self._who, settings)
+        duration = jpype.JClass("java.time.Duration")
+        self.opened(lambda timeout_ms: self._producer.close(duration.ofMillis(timeout_ms)))
         # Half of the buffer in values: batches have bytes of their own, and `send` must not wait for room.
         self._fates = Fates(most_bytes=int(self._in_force["buffer.memory"]) // 2)
         try:
@@ -49,8 +51,9 @@ class RecordProducer(JavaClient, Producer):
         except BaseException:
             self.close()
             raise
-        self.crossings = self._called_back = 0
-        """Two counts, since two threads count."""
+        self._called_back = 0
+        """A count of its own, since another thread counts."""
+        self.begin_counts()
 
     def counters(self) -> dict[str, int]:
         counted = super().counters()
@@ -102,10 +105,6 @@ class RecordProducer(JavaClient, Producer):
         flushing.start()
         self.crossings += 3
 
-    def close(self) -> None:
-        self._producer.close(jpype.JClass("java.time.Duration").ofMillis(CLOSE_MS))
-        self.end_counting()
-
 
 _HEADERS = "org.apache.kafka.common.header.internals.RecordHeaders"
 
@@ -122,7 +121,8 @@ class RecordConsumer(JavaClient, Consumer):
         self._place = jpype.JClass("org.apache.kafka.common.TopicPartition")
         kind = jpype.JClass(f"{_CLIENTS}.consumer.KafkaConsumer")
         self._consumer = made(lambda: kind(self.config), self._who, settings)
-        self.crossings = 0
+        self.opened(lambda timeout_ms: self._consumer.close(self._duration.ofMillis(timeout_ms)))
+        self.begin_counts()
         if options.group is not None:
             self._consumer.subscribe(list(options.topics), _listener(self._seek_start))
             self.crossings += 1
@@ -202,10 +202,6 @@ class RecordConsumer(JavaClient, Consumer):
         return all(
             int(self._consumer.position(place)) >= ends.get(self._number(place), 0) for place in places
         )
-
-    def close(self) -> None:
-        self._consumer.close(self._duration.ofMillis(CLOSE_MS))
-        self.end_counting()
 
 
 def _columns(values: list[bytes], carried: list[bytes | None], rows: list[Any], carrier: str) -> Received:

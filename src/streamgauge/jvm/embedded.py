@@ -1,16 +1,19 @@
 """The one Java virtual machine inside this process.
 
 There can be one, it cannot be started twice, and what it was started with holds for good. It is
-started with the runtime that `find_java` finds, and never waited for when Python exits.
+started with the runtime that `find_java` finds. When Python exits, nobody waits for Java's threads, but
+those that might still call Python are ended first: without an interpreter they would crash.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -43,6 +46,12 @@ def start(classpath: Sequence[Path], options: Sequence[str] = ()) -> None:
     _java.start(classpath, (*DEFAULT_OPTIONS, *options))
 
 
+def before_exit(close: Callable[[], None]) -> None:
+    """Called when Python exits, while Java can still be used: end whatever calls Python from Java."""
+    if close not in _java.closers:
+        _java.closers.append(close)
+
+
 def library_in_use() -> str:
     """The path of the Java that runs in this process."""
     return _java.library
@@ -56,6 +65,7 @@ class _Java:
         self._options: tuple[str, ...] | None = None
         self._classpath: set[Path] = set()
         self.library = ""
+        self.closers: list[Callable[[], None]] = []
 
     def start(self, classpath: Sequence[Path], options: tuple[str, ...]) -> None:
         with self._lock:
@@ -74,13 +84,21 @@ class _Java:
     def _start(self, java: Java, classpath: Sequence[Path], options: tuple[str, ...]) -> None:
         library = _library(java)
         _try_out(str(java.executable), options)
-        # What Java would do at the end of the process is nothing that we need, and it may wait for threads.
+        # What Java would do at the end of the process is nothing that we need, and it waits for threads.
         jpype.config.onexit = False
+        atexit.register(self._before_exit)
         try:
             jpype.startJVM(*options, jvmpath=library, classpath=list(map(str, classpath)), interrupt=False)
         except (OSError, RuntimeError, ValueError, TypeError) as error:
             raise JvmFailed(f"Java ({library}) cannot be started here: {_first_line(error)}") from None
         self.library, self._options = library, options
+
+    def _before_exit(self) -> None:
+        for close in self.closers:
+            with suppress(jpype.JException):
+                close()
+        # JPype's own thread, which tells Python what Java no longer uses.
+        jpype.JClass("org.jpype.ref.JPypeReferenceQueue").getInstance().stop()
 
 
 _java = _Java()
