@@ -50,6 +50,27 @@ def test_the_seed_preset_has_the_settings_of_its_publication() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("fields", "idempotence"),
+    [
+        ({}, True),
+        ({"acks": 1}, False),
+        ({"settings": {"max_in_flight": 6}}, False),
+        ({"settings": {"max_in_flight": 6, "idempotence": True}}, True),
+    ],
+)
+def test_idempotence_is_given_up_where_no_library_can_promise_it(
+    fields: dict[str, Any], idempotence: bool
+) -> None:
+    assert Comparison.model_validate(fields).shared_settings["idempotence"] is idempotence
+
+
+def test_a_round_trip_does_not_linger_unless_told_to() -> None:
+    assert Comparison(round_trip=True).shared_settings["linger_ms"] == 0
+    told = Comparison.model_validate({"round_trip": True, "settings": {"linger_ms": 3}})
+    assert told.shared_settings["linger_ms"] == 3
+
+
 def test_a_workload_that_compares_has_no_load_of_its_own_and_reads_back_the_same(tmp_path: Any) -> None:
     workload = compared(lengths=["1kB", 10], messages=["1k"], topics={"partitions": 3}, time_limit="2h")
     text = dump_yaml(workload)
@@ -74,6 +95,7 @@ def test_a_workload_that_compares_has_no_load_of_its_own_and_reads_back_the_same
         ({"comparison": {"produce_only": True, "round_trip": True}}, "give one of them"),
         ({"comparison": {"round_trip": True, "bursts": {}}}, "one message at a time"),
         ({"comparison": {"round_trip": True, "acks": 0}}, "a round trip needs 1 or all"),
+        ({"comparison": {"acks": 1, "settings": {"idempotence": True}}}, "needs acks all"),
         ({"comparison": {"settings": {"linger": 5}}}, "comparison.settings.linger: unknown field"),
         ({"comparison": {"engine": "go"}}, "comparison.engine: must be 'python' or 'jvm', not 'go'"),
         ({"comparison": {"topics": {"count": 2}}}, "one topic of its own"),

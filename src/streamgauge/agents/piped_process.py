@@ -87,8 +87,9 @@ class PipedProcess:
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._answers.put(json.loads(line))
+        with self._process.stdout as lines:
+            for line in lines:
+                self._answers.put(json.loads(line))
         code = self._process.wait()
         self.is_alive = False
         self._answers.put({"died": f"{self.name} died: {_how(code)}"})

@@ -51,6 +51,9 @@ PRESETS: dict[Preset, dict[str, Any]] = {
     },
 }
 
+_MOST_IDEMPOTENT = 5
+"""Requests in flight; with more, or without acks of all, no library can promise idempotence."""
+
 OWN_SETTINGS: dict[Preset, dict[str, dict[str, dict[str, Any]]]] = {
     # Without it librdkafka pauses for up to a second whenever it has read 64 MB ahead.
     "fair": {"kafka_confluent": {"consumer_client": {"fetch.queue.backoff.ms": 2}}},
@@ -129,6 +132,8 @@ class Comparison(SpecModel):
             raise ValueError("bursts: a round trip sends one message at a time")
         if self.round_trip and self.acks_in_force == "0":
             raise ValueError("acks: a round trip needs 1 or all")
+        if self.settings.idempotence and self.acks_in_force != "all":
+            raise ValueError("settings.idempotence: needs acks all")
         return self
 
     @property
@@ -147,4 +152,9 @@ class Comparison(SpecModel):
         preset = {name: value for name, value in PRESETS[self.preset].items() if name != "acks"}
         if self.round_trip and self.preset == "fair":
             preset["linger_ms"] = 0  # a message that waits for others waits in vain
-        return preset | self.settings.model_dump(exclude_none=True)
+        found = preset | self.settings.model_dump(exclude_none=True)
+        if self.settings.idempotence is None and (
+            self.acks_in_force != "all" or found.get("max_in_flight", 1) > _MOST_IDEMPOTENT
+        ):
+            found["idempotence"] = False
+        return found

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamgauge.agents.client_settings import settings_rows
+from streamgauge.agents.contestant import Contestant, as_compared
+from streamgauge.drivers.registry import open_driver
+from streamgauge.plan.contest import Contest
+from streamgauge.plan.plan_file import make_plan
+from streamgauge.spec.workload import Workload
+from streamgauge.tables.comparison_events import CLIENT_SETTINGS, TRIALS
+
+from .memory_library import MemoryDriver
+
+
+def contest_of(a: dict[str, Any], b: dict[str, Any] | None = None, **comparison: Any) -> Contest:
+    targets = [{"name": "one", **a}, {"name": "two", **(b or a)}]
+    content = {"targets": targets, "comparison": {"lengths": [10], "messages": [20], **comparison}}
+    contest = make_plan(Workload.model_validate(content), "run").cases[0].contest
+    assert contest is not None
+    return contest
+
+
+class Arena:
+    """One simulated library, without a process around it."""
+
+    def __init__(self, folder: Path, settings: dict[str, Any] | None = None, **comparison: Any) -> None:
+        laws = {"seed": 4, "read_ns": 100, "connect_ms": 3, **(settings or {})}
+        self.contest = contest_of({"driver": "simulated", "settings": laws}, **comparison)
+        endpoints = {"folder": str(folder), "partitions": "1"}
+        self.driver = open_driver(self.contest.a, endpoints)
+        self.contestant = Contestant("a", self.contest, endpoints, {"NAME": "hunter2"}, seed=5)
+
+    def turn(self, number: int = 0) -> list[dict[str, Any]]:
+        turns = list(self.contest.rounds(self.contest.cells[0]))[number]
+        [turn] = [turn for turn in turns if turn.side == "a"]
+        names = tuple(turn.topics.values())
+        self.driver.prepare_topics(self.contest.comparison.topics, names)
+        return self.contestant.take_turn(turn, {name: {(0, 0): 0} for name in names})
+
+
+def test_a_turn_has_a_row_for_each_operation_cold_and_warm(tmp_path: Path) -> None:
+    rows = Arena(tmp_path).turn(2)
+    assert [(row["temperature"], row["operation"]) for row in rows] == [
+        ("cold", "produce"),
+        ("cold", "consume"),
+        ("warm", "produce"),
+        ("warm", "consume"),
+    ]
+    for row in rows:
+        assert set(row) == set(TRIALS.column_names)
+        assert (row["side"], row["repetition"], row["error"]) == ("a", 1, None)
+        assert (row["expected"], row["seen"], row["missing"]) == (20, 20, 0)
+    cold, warm = rows[0]["elapsed_ns"], rows[2]["elapsed_ns"]
+    # By the law: 20 messages of 1 µs and half a millisecond to the ack; 3 ms to connect.
+    assert warm == 20_000 - 1000 + 500_000
+    assert cold == warm + 3_000_000
+    assert rows[3]["elapsed_ns"] == 1_000_000 + 20 * 100
+
+
+def test_a_trial_that_fails_marks_itself_and_what_depends_on_it(tmp_path: Path) -> None:
+    rows = Arena(tmp_path, {"loss": 1.0}).turn()
+    errors = [row["error"] for row in rows]
+    assert errors[0] is None
+    assert errors[1] == "20 of 20 messages did not come"
+    assert errors[2] is None
+    assert (rows[1]["elapsed_ns"], rows[1]["missing"]) == (None, 20)
+
+
+def test_whatever_a_library_raises_is_kept_without_secrets(tmp_path: Path) -> None:
+    arena = Arena(tmp_path)
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("password hunter2 refused")
+
+    arena.contestant._driver.producer = broken  # type: ignore[method-assign, assignment]
+    arena.contestant._loops._driver = arena.contestant._driver  # type: ignore[attr-defined]
+    rows = arena.turn()
+    assert rows[0]["error"] == "RuntimeError: password *** refused"
+    assert rows[1]["error"] == "not tried: RuntimeError: password *** refused"
+    assert all(row["elapsed_ns"] is None for row in rows)
+
+
+def test_the_warm_up_tells_the_settings_in_force(tmp_path: Path) -> None:
+    arena = Arena(tmp_path, warm_up_messages=50)
+    arena.driver.prepare_topics(arena.contest.comparison.topics, ("w",))
+    rows = arena.contestant.warm_up("w", {(0, 0): 0})
+    assert rows[0] == {
+        "side": "a",
+        "role": "engine",
+        "is_shared": False,
+        "name": "engine",
+        "native": None,
+        "value": "python",
+        "note": "",
+    }
+
+
+def test_settings_become_rows_shared_ones_once_and_secrets_never() -> None:
+    rows = list(settings_rows("b", "consumer", MemoryDriver().consumer(None), {"P": "hunter2"}))  # type: ignore[arg-type]
+    assert [(row["is_shared"], row["name"], row["value"]) for row in rows] == [
+        (True, "fetch_max_wait_ms", "7"),
+        (False, "own", "true"),
+        (False, "sasl.password", "***"),
+    ]
+    assert all(set(row) == set(CLIENT_SETTINGS.column_names) for row in rows)
+
+
+@pytest.mark.parametrize("preset", ["fair", "seed"])
+def test_shared_settings_reach_a_driver_that_knows_them_unless_it_has_its_own(preset: str) -> None:
+    contest = contest_of(
+        {"driver": "kafka_confluent", "settings": {"linger_ms": 77}, "consumer_client": {"a": 1}},
+        {"driver": "simulated", "settings": {"seed": 3}},
+        preset=preset,
+        settings={"batch_size": 5},
+    )
+    kafka, simulated = (as_compared(contest, target) for target in (contest.a, contest.b))
+    assert (kafka.settings["linger_ms"], kafka.settings["batch_size"]) == (77, 5)
+    assert simulated.settings == {"seed": 3}
+    own = {"fetch.queue.backoff.ms": 2} if preset == "fair" else {}
+    assert kafka.consumer_client == {**own, "a": 1}

@@ -1,0 +1,169 @@
+"""The referee with real processes, on the simulated broker."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from streamgauge.agents.assignment import Assignment
+from streamgauge.agents.library_processes import LibraryProcesses
+from streamgauge.agents.life import live_through
+from streamgauge.agents.piped_process import PipedProcess
+from streamgauge.core.run_dir import RunDir
+from streamgauge.drivers.registry import open_driver
+from streamgauge.plan.plan_file import make_plan
+from streamgauge.spec.workload import Workload
+
+from .fakes import FakeRendezvous
+
+LAWS = {"read_ns": 100, "connect_ms": 2, "latency": {"law": "lognormal", "median_ms": 1, "sigma": 0.2}}
+
+
+class Comparison:
+    """A comparison on the simulated broker, ready to be led."""
+
+    def __init__(self, folder: Path, b: dict[str, Any] | None = None, **comparison: Any) -> None:
+        targets = [
+            {"name": "one", "driver": "simulated", "settings": {**LAWS, "seed": 1}},
+            {"name": "two", "driver": "simulated", "settings": {**LAWS, "seed": 2, **(b or {})}},
+        ]
+        content = {
+            "targets": targets,
+            "comparison": {"lengths": [10], "messages": [5], "repeat": 2, "warm_up_messages": 5, **comparison},
+        }
+        self.run = RunDir.create(str(folder), "contest")
+        [case] = make_plan(Workload.model_validate(content), self.run.id).cases
+        self.driver = open_driver(case.target, {})
+        self.driver.prepare_topics(case.load.topics, ())
+        self.assignment = Assignment.of(self.run, case, case.agents[0], self.driver.endpoints())
+
+    def lead(self, rendezvous: FakeRendezvous | None = None) -> Any:
+        return live_through(self.assignment, rendezvous or FakeRendezvous())
+
+    def rows(self, table: str = "trials") -> list[dict[str, Any]]:
+        folder = self.run.local(self.run.events(table, "001"))
+        return pq.read_table(folder, partitioning=None).to_pylist() if folder.exists() else []
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[Any]:
+    made: list[Comparison] = []
+
+    def make(**options: Any) -> Comparison:
+        made.append(Comparison(tmp_path, **options))
+        return made[-1]
+
+    yield make
+    for comparison in made:
+        comparison.driver.close()
+
+
+@pytest.mark.parametrize("process", ["own", "shared"])
+def test_every_side_has_its_turns_in_the_planned_order(arena: Any, process: str) -> None:
+    contest = arena(process=process, messages=[5, 7])
+    manifest = contest.lead()
+    assert (manifest.outcome, manifest.reason) == ("done", None)
+    rows = contest.rows()
+    assert manifest.counts["trials"] == len(rows) == 2 * 3 * 3 * 4
+    assert all(row["error"] is None and row["missing"] == 0 for row in rows)
+    first = [row for row in rows if (row["messages"], row["operation"], row["temperature"]) == (5, "produce", "warm")]
+    order = [row["side"] for row in sorted(first, key=lambda row: row["position"])]
+    assert order == ["a", "b", "control", "a", "b", "control", "control", "b", "a"]
+    assert {row["side"] for row in contest.rows("client_settings")} == {"a", "b"}
+    logs = {path.name for path in contest.run.local("logs").iterdir()}
+    assert logs == ({"001-a-b-control.log"} if process == "shared" else {f"001-{s}.log" for s in ("a", "b", "control")})
+    # No topic is left behind.
+    assert list(Path(contest.driver.endpoints()["folder"]).iterdir()) == []
+
+
+def test_topics_stay_where_that_is_wanted(arena: Any) -> None:
+    contest = arena(topics={"name": "kept", "keep": True}, repeat=1)
+    contest.lead()
+    left = {path.name for path in Path(contest.driver.endpoints()["folder"]).iterdir()}
+    assert len(left) == 2 * 3 * 2
+    assert "kept__one-control__10__3" in left
+
+
+def test_a_side_that_keeps_failing_ends_its_cell_and_the_next_goes_on(arena: Any) -> None:
+    contest = arena(b={"loss": 1.0}, repeat=6, messages=[5, 7])
+    assert contest.lead().outcome == "done"
+    rows = contest.rows()
+    assert {row["error"] for row in rows if row["side"] != "b"} == {None}
+    repetitions = {(row["messages"], row["repetition"]) for row in rows}
+    assert repetitions == {(m, r) for m in (5, 7) for r in (-1, 0, 1)}
+
+
+def test_a_process_that_dies_marks_its_turn_and_is_begun_anew(
+    arena: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest = arena(repeat=3)
+    turns = 0
+    really = LibraryProcesses.take_turn
+
+    def deadly(self: Any, turn: Any, *rest: Any) -> Any:
+        nonlocal turns
+        turns += 1
+        if turns == 4:
+            os.kill(self._processes[turn.side]._process.pid, signal.SIGKILL)
+        return really(self, turn, *rest)
+
+    monkeypatch.setattr(LibraryProcesses, "take_turn", deadly)
+    assert contest.lead().outcome == "done"
+    rows = contest.rows()
+    failed = [row for row in rows if row["error"] is not None]
+    assert {(row["side"], row["repetition"]) for row in failed} == {("a", 0)}
+    assert {row["error"] for row in failed} == {"the library's process died: killed by SIGKILL"}
+    assert len(rows) == 4 * 3 * 4
+
+
+def test_a_process_that_does_not_answer_is_ended(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    contest = arena(repeat=1, test_timeout="10ms")
+    monkeypatch.setattr("streamgauge.agents.library_processes._MARGIN_S", 5.0)
+    really, deaf = PipedProcess.say, []
+
+    def say(self: Any, message: dict[str, Any]) -> None:
+        if "turn" in message and message["turn"]["side"] == "b" and not deaf:
+            deaf.append(self)
+            os.kill(self._process.pid, signal.SIGSTOP)
+        really(self, message)
+
+    monkeypatch.setattr(PipedProcess, "say", say)
+    assert contest.lead().outcome == "done"
+    failed = [row for row in contest.rows() if row["error"] is not None]
+    assert {(row["side"], row["repetition"]) for row in failed} == {("b", -1)}
+    assert all("did not answer within 5.04 s" in row["error"] for row in failed)
+
+
+def test_what_cannot_work_is_said_at_once(arena: Any) -> None:
+    contest = arena(b={"loss": 1.0}, warm_up_messages=5)
+    contest.assignment.contest.b.settings["loss"] = "all"
+    manifest = contest.lead()
+    assert manifest.outcome == "failed"
+    assert manifest.error == "BadInput"
+    assert manifest.reason.startswith("two: target two: settings: loss: must be a valid number")
+
+
+def test_a_run_that_is_given_up_keeps_its_trials(arena: Any) -> None:
+    contest = arena(repeat=50)
+    calls = 0
+
+    def stopping() -> bool:
+        nonlocal calls
+        calls += 1
+        return calls > 20
+
+    manifest = contest.lead(FakeRendezvous(stopping=stopping))
+    assert manifest.outcome == "stopped"
+    assert 0 < len(contest.rows()) < 51 * 3 * 4
+
+
+def test_the_time_limit_ends_it_with_what_there_is(arena: Any) -> None:
+    contest = arena(repeat=500, time_limit="2s")
+    assert contest.lead().outcome == "timed_out"
+    assert 0 < len(contest.rows()) < 501 * 3 * 4

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from streamgauge.agents.contestant import blank_row
+from streamgauge.analysis.comparisons import comparisons, repetitions
+from streamgauge.core.status import CaseStatus
+from streamgauge.plan.cases import Case
+from streamgauge.plan.contest import TEMPERATURES
+from streamgauge.plan.plan_file import make_plan
+from streamgauge.spec.workload import Workload
+from streamgauge.tables.comparison_results import COMPARISONS, REPETITIONS
+
+Row = dict[str, Any]
+Change = Callable[[Row], Row | None]
+
+
+def case_of(**comparison: Any) -> Case:
+    content = {
+        "targets": [{"name": "one", "driver": "simulated"}, {"name": "two", "driver": "simulated"}],
+        "comparison": {"lengths": [10, 100], "messages": [5], "repeat": 12, **comparison},
+    }
+    return make_plan(Workload.model_validate(content), "run").cases[0]
+
+
+def trials(case: Case, ratio: float = 0.5, change: Change = lambda row: row, seed: int = 3) -> Iterator[Row]:
+    """Every planned trial, A's times being `ratio` times B's, but for what `change` makes of it."""
+    rng = np.random.default_rng(seed)
+    assert case.contest is not None
+    for cell in case.contest.cells:
+        for turns in case.contest.rounds(cell):
+            for turn in turns:
+                for temperature in TEMPERATURES:
+                    for operation in case.contest.comparison.operations:
+                        factor = 1.0 if turn.side == "b" else ratio
+                        row = blank_row(turn, temperature, operation) | {
+                            "case": case.id,
+                            "elapsed_ns": int(1e6 * factor * rng.lognormal(0, 0.05)),
+                            "cpu_ns": 15_000 if turn.side == "b" else 5000,
+                            "seen": cell.messages,
+                            "missing": 0,
+                        }
+                        if (changed := change(row)) is not None:
+                            yield changed
+
+
+def judged(case: Case, *arguments: Any, ended: CaseStatus | None = None, **options: Any) -> list[Row]:
+    return comparisons(trials(case, *arguments, **options), case, ended)
+
+
+def test_a_row_for_each_cell_operation_and_temperature_with_every_column() -> None:
+    case = case_of()
+    rows = judged(case)
+    assert len(rows) == 2 * 2 * 2
+    assert all(set(row) == set(COMPARISONS.column_names) for row in rows)
+    assert {row["verdict"] for row in rows} == {"A faster"}
+    assert {row["status"] for row in rows} == {"ok"}
+    [row, *_] = rows
+    assert row["ratio_median_percent"] == pytest.approx(50, rel=0.1)
+    assert row["interval_low_percent"] < 50 < row["interval_high_percent"]
+    assert row["ratio_mean_percent"] == pytest.approx(100 * row["a_mean_us"] / row["b_mean_us"])
+    assert row["ratio_cv_percent"] == pytest.approx(100 * row["a_cv_percent"] / row["b_cv_percent"])
+    assert (row["a_cpu_us_per_message"], row["b_cpu_us_per_message"]) == (1, 3)
+    assert (row["pairs"], row["a_count"], row["expected"], row["seen"]) == (12, 12, 180, 180)
+
+
+def test_swapped_sides_invert_every_verdict() -> None:
+    assert {row["verdict"] for row in judged(case_of(), 2.0)} == {"B faster"}
+
+
+def test_the_control_holds_where_a_is_itself() -> None:
+    rows = judged(case_of())
+    assert not any(row["is_tainted"] for row in rows)
+    assert {row["control_verdict"] for row in rows} <= {"inconclusive", "equivalent"}
+
+
+def test_a_control_that_fails_taints_its_verdict_and_no_other() -> None:
+    def slow_control(row: Row) -> Row:
+        slow = row["side"] == "control" and row["length"] == 10 and row["operation"] == "produce"
+        return row | ({"elapsed_ns": 2 * row["elapsed_ns"]} if slow else {})
+
+    tainted = [row for row in judged(case_of(), change=slow_control) if row["is_tainted"]]
+    assert [(row["operation"], row["temperature"], row["length"]) for row in tainted] == [
+        ("produce", "cold", 10),
+        ("produce", "warm", 10),
+    ]
+    assert all("do not trust this verdict" in row["warnings"].splitlines()[0] for row in tainted)
+
+
+def test_p_is_corrected_over_the_whole_run() -> None:
+    rows = judged(case_of())
+    assert [row["p"] for row in rows] == pytest.approx([8 * 2.0**-11] * 8)
+    assert [row["p_uncorrected"] for row in rows] == pytest.approx([2.0**-11] * 8)
+
+
+def test_the_warm_up_round_is_not_counted_but_its_calls_are() -> None:
+    def warm_up(row: Row) -> Row:
+        if row["repetition"] == -1:
+            return row | {"elapsed_ns": 10**12, "jni_calls": 40 if row["side"] == "a" else None}
+        return row | {"crossings": 10 if row["side"] == "a" else None}
+
+    [row, *_] = judged(case_of(), change=warm_up)
+    assert row["a_max_us"] < 10_000
+    assert (row["a_jni_calls_per_message"], row["a_crossings_per_message"]) == (8, 2)
+    assert (row["b_jni_calls_per_message"], row["b_crossings_per_message"]) == (None, None)
+
+
+def test_a_failed_repetition_marks_its_cell_and_the_rest_is_judged() -> None:
+    def broken(row: Row) -> Row:
+        hit = (row["side"], row["repetition"], row["length"]) == ("b", 3, 100) and row[
+            "operation"
+        ] == "consume"
+        return row | ({"elapsed_ns": None, "error": "1 did not come", "seen": 4, "missing": 1} if hit else {})
+
+    rows = judged(case_of(), change=broken)
+    failed = [row for row in rows if row["status"] == "failed"]
+    assert {(row["operation"], row["length"]) for row in failed} == {("consume", 100)}
+    for row in failed:
+        assert (row["pairs"], row["b_count"], row["a_count"], row["failed"], row["missing"]) == (
+            11,
+            11,
+            12,
+            1,
+            1,
+        )
+        assert row["reasons"] == "1 of 39 trials failed; the first: b, repetition 4: 1 did not come"
+        assert row["verdict"] == "A faster"
+
+
+def test_a_cell_that_was_given_up_or_never_begun_is_there_too() -> None:
+    def only_some(row: Row) -> Row | None:
+        return row if row["length"] == 10 and row["repetition"] < 8 else None
+
+    rows = judged(case_of(), change=only_some, ended=CaseStatus("partial", "interrupted"))
+    assert {(row["length"], row["status"], row["pairs"]) for row in rows} == {
+        (10, "partial", 8),
+        (100, "partial", 0),
+    }
+    assert {row["reasons"] for row in rows} == {
+        "8 of 12 repetitions were made: interrupted",
+        "0 of 12 repetitions were made: interrupted",
+    }
+    assert {row["verdict"] for row in rows if row["length"] == 100} == {"inconclusive"}
+
+
+def test_too_few_repetitions_for_so_many_comparisons_are_warned_of() -> None:
+    rows = judged(case_of(repeat=7))
+    assert {row["verdict"] for row in rows} == {"inconclusive"}
+    assert (
+        rows[0]["warnings"].splitlines()[0] == "7 pairs cannot show a difference among 8 comparisons; 9 could"
+    )
+
+
+def test_a_fetch_that_waits_for_more_than_there_is_is_warned_of() -> None:
+    rows = judged(case_of(preset="seed"))
+    warned = {row["operation"] for row in rows if "how long a broker waits" in row["warnings"]}
+    assert warned == {"consume"}
+    assert not any("how long a broker waits" in row["warnings"] for row in judged(case_of()))
+
+
+def test_values_are_known_to_be_whole_only_where_they_were_checked() -> None:
+    assert judged(case_of())[0]["corrupt"] is None
+    assert judged(case_of(), change=lambda row: row | {"corrupt": 0})[0]["corrupt"] == 0
+
+
+def test_repetitions_are_the_trials_in_microseconds() -> None:
+    [row, *_] = repetitions(trials(case_of()))
+    assert set(REPETITIONS.column_names) <= set(row)
+    assert row["elapsed_us"] == row["elapsed_ns"] / 1000

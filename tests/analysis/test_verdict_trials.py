@@ -1,0 +1,31 @@
+"""A small version of `python -m bench verdicts`; `make proof` runs it in full length."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from bench.verdict_trials import LAWS, RATIOS, drawn_trials, simulated_trials
+
+PROOF = os.environ.get("STREAMGAUGE_PROOF") == "1"
+TRIALS = 500 if PROOF else 40
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("ratio", RATIOS)
+def test_simulated_libraries_are_judged_rightly(ratio: float) -> None:
+    for tally in simulated_trials(ratio, TRIALS if PROOF else 12, first_seed=round(ratio * 1e6)).values():
+        assert tally.coverage >= (0.93 if PROOF else 0.8)
+        assert tally.false_verdicts <= (0.05 if PROOF else 0.1)
+        if ratio == 2.0:
+            assert tally.verdicts["B faster"] == tally.trials
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("law", LAWS)
+def test_whatever_the_noise_the_interval_keeps_its_promise(law: str) -> None:
+    tallies = [drawn_trials(LAWS[law], ratio, TRIALS, seed=21) for ratio in RATIOS]
+    covered = sum(tally.covered for tally in tallies) / sum(tally.trials for tally in tallies)
+    assert covered >= 0.93
+    assert tallies[0].false_verdicts <= 0.05
+    assert tallies[-1].false_verdicts == 0
