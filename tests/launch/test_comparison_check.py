@@ -17,7 +17,11 @@ def compared(*drivers: str, **comparison: Any) -> Workload:
 @pytest.mark.parametrize(
     ("drivers", "comparison", "fault"),
     [
-        (("kafka_java", "kafka_confluent"), {"engine": "jvm"}, "t-1 has no engine jvm, and a loop in the JVM"),
+        (
+            ("kafka_java", "kafka_confluent"),
+            {"engine": "jvm"},
+            "t-1 has no engine jvm, and a loop in the JVM",
+        ),
         (("kafka_confluent", "kafka_confluent"), {"engine": "jvm"}, "t-0 and t-1 have no engine jvm"),
         (
             ("kafka_confluent", "kafka_confluent"),

@@ -84,6 +84,7 @@ class PipedProcess:
     def kill(self) -> None:
         self._process.kill()
         self._process.wait(_END_DEADLINE_S)
+        self.end_input()
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
