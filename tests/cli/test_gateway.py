@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import signal
 import socket
@@ -19,6 +18,7 @@ from streamgauge.cli.main import app
 from streamgauge.core.errors import BadInput
 from streamgauge.systems.push_gateway.authentication import load_users
 
+from ..systems.push_gateway.plain_session import PlainSession, ask
 from .streamgauge_command import command, streamgauge
 
 NOWHERE = "127.0.0.1:1"
@@ -45,36 +45,6 @@ def serving(config: Path, *flags: str) -> Iterator[tuple[subprocess.Popen[str], 
             yield process, process.stdout.readline().strip()
         finally:
             process.kill()
-
-
-def ask(address: str, method: str, path: str, body: str | None = None) -> tuple[int, str]:
-    connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=20)
-    try:
-        connection.request(method, path, body)
-        response = connection.getresponse()
-        return response.status, response.read().decode()
-    finally:
-        connection.close()
-
-
-def open_session(address: str) -> tuple[socket.socket, str]:
-    """A streaming session over plain HTTP: its socket, and its id."""
-    host, _, port = address.removeprefix("http://").partition(":")
-    stream = socket.create_connection((host, int(port)), timeout=20)
-    body = b"LS_adapter_set=S&LS_cid=test"
-    head = b"POST /lightstreamer/create_session.txt?LS_protocol=TLCP-2.5.0 HTTP/1.1\r\nHost: x\r\n"
-    stream.sendall(head + f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
-    said = b""
-    while b"CONOK," not in said or not said.endswith(b"\r\n"):
-        said += stream.recv(65_536)
-    return stream, said.split(b"CONOK,")[1].split(b",")[0].decode()
-
-
-def subscribe(address: str, session: str) -> str:
-    parameters = "LS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=i&LS_schema=v"
-    return ask(
-        address, "POST", f"/lightstreamer/control.txt?LS_protocol=TLCP-2.5.0&LS_session={session}", parameters
-    )[1]
 
 
 def test_check_says_that_it_is_right_and_starts_nothing(config: Path) -> None:
@@ -174,17 +144,14 @@ def test_it_ends_cleanly_even_while_it_waits_for_kafka(config: Path, sent: signa
     with serving(config) as (process, address):
         assert ask(address, "GET", "/healthz") == (200, "ok\n")
         assert ask(address, "GET", "/")[0] == 404
-        stream, session = open_session(address)
-        with stream:
-            assert "REQOK" in subscribe(address, session)
+        with PlainSession(address, "S") as session:
+            assert "REQOK" in session.subscribe("i", "v")
             assert process.stderr is not None
             warned = process.stderr.readline() + process.stderr.readline()
             process.send_signal(sent)
             assert process.wait(20) == 0
-            said = b""
-            while data := stream.recv(65_536):
-                said += data
-        assert b"LOOP,0" in said
+            session.wait_for_end()
+        assert "LOOP,0" in session.said
         assert "Traceback" not in process.stderr.read()
     assert "WARNING connection Q: Kafka" in warned
 

@@ -25,7 +25,7 @@ BAD_ITEM_CODE = 21
 DISABLED_CODE = -1
 _BATCHES_UNDER_WAY = 4
 _WAIT_FOR_ROOM_S = 0.2
-_CLOSE_S = 5.0
+_CLOSE_S = 3.0
 
 
 class KafkaSource:
