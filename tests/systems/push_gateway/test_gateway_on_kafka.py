@@ -86,42 +86,48 @@ def test_scenario_1_all_messages_to_everybody(kafka: str, tmp_path: Path) -> Non
 def test_scenario_2_messages_of_one_key(kafka: str, tmp_path: Path) -> None:
     topic, send = new_topic(kafka), Sender(kafka)
     config = configuration(tmp_path, kafka, topic, 2)
-    with PushGateway(config=config, log_dir=tmp_path) as gateway:
-        with PlainSession(gateway.endpoints()["gateway"], "KafkaConnector") as session:
-            session.subscribe("ltest-[key=Banana]", "key%20value", LS_requested_max_frequency="unfiltered")
-            for number, key in enumerate(["Apple", "Banana", "Orange", "Banana"]):
-                send(topic, str(number).encode(), key=key)
-            session.wait_for("|3")
-            assert session.updates() == ["Banana|1", "|3"]
+    with (
+        PushGateway(config=config, log_dir=tmp_path) as gateway,
+        PlainSession(gateway.endpoints()["gateway"], "KafkaConnector") as session,
+    ):
+        session.subscribe("ltest-[key=Banana]", "key%20value", LS_requested_max_frequency="unfiltered")
+        for number, key in enumerate(["Apple", "Banana", "Orange", "Banana"]):
+            send(topic, str(number).encode(), key=key)
+        session.wait_for("|3")
+        assert session.updates() == ["Banana|1", "|3"]
 
 
 def test_scenario_3_fields_of_json_and_only_what_changed(kafka: str, tmp_path: Path) -> None:
     topic, send = new_topic(kafka), Sender(kafka)
     config = configuration(tmp_path, kafka, topic, 3)
     fields = "key%20timestamp%20firstText%20firstnumber%20hobbies"
-    with PushGateway(config=config, log_dir=tmp_path) as gateway:
-        with PlainSession(gateway.endpoints()["gateway"], "KafkaConnector") as session:
-            session.subscribe("jsontest-[key=Ann]", fields, LS_requested_max_frequency="unfiltered")
-            send(topic, person(1), b"no json", person(2), key="Ann")
-            session.wait_for("t2")
-            assert session.updates() == [f"Ann|t1|{'x' * 256}|1|chess", "|t2||2|"]
+    with (
+        PushGateway(config=config, log_dir=tmp_path) as gateway,
+        PlainSession(gateway.endpoints()["gateway"], "KafkaConnector") as session,
+    ):
+        session.subscribe("jsontest-[key=Ann]", fields, LS_requested_max_frequency="unfiltered")
+        send(topic, person(1), b"no json", person(2), key="Ann")
+        session.wait_for("t2")
+        assert session.updates() == [f"Ann|t1|{'x' * 256}|1|chess", "|t2||2|"]
 
 
 def test_scenario_3_with_json_patch(kafka: str, tmp_path: Path) -> None:
     topic, send = new_topic(kafka), Sender(kafka)
     config = configuration(tmp_path, kafka, topic, 2)
     settings = {"default_diff_order": ["jsonpatch"], "jsonpatch_min_length": 100}
-    with PushGateway(config=config, log_dir=tmp_path, settings=settings) as gateway:
-        with PlainSession(gateway.endpoints()["gateway"], "KafkaConnector") as session:
-            session.subscribe("ltest-[key=Ann]", "value", LS_requested_max_frequency="unfiltered")
-            send(topic, person(1), person(2), key="Ann")
-            session.wait_for("^P")
-            first, second = session.updates()
-            assert json.loads(first) == json.loads(person(1))
-            assert sorted(json.loads(second.removeprefix("^P")), key=lambda change: str(change["path"])) == [
-                {"op": "replace", "path": "/firstnumber", "value": 2},
-                {"op": "replace", "path": "/timestamp", "value": "t2"},
-            ]
+    with (
+        PushGateway(config=config, log_dir=tmp_path, settings=settings) as gateway,
+        PlainSession(gateway.endpoints()["gateway"], "KafkaConnector") as session,
+    ):
+        session.subscribe("ltest-[key=Ann]", "value", LS_requested_max_frequency="unfiltered")
+        send(topic, person(1), person(2), key="Ann")
+        session.wait_for("^P")
+        first, second = session.updates()
+        assert json.loads(first) == json.loads(person(1))
+        assert sorted(json.loads(second.removeprefix("^P")), key=lambda change: str(change["path"])) == [
+            {"op": "replace", "path": "/firstnumber", "value": 2},
+            {"op": "replace", "path": "/timestamp", "value": "t2"},
+        ]
 
 
 def test_every_process_reads_all_records(kafka: str, tmp_path: Path) -> None:
@@ -149,9 +155,11 @@ def test_every_process_reads_all_records(kafka: str, tmp_path: Path) -> None:
 
 def test_a_topic_that_is_not_there_ends_the_subscription(kafka: str, tmp_path: Path) -> None:
     config = configuration(tmp_path, kafka, "nobody-made-this", 1)
-    with PushGateway(config=config, log_dir=tmp_path) as gateway:
-        with PlainSession(gateway.endpoints()["gateway"], "KafkaConnector") as session:
-            assert "REQOK" in session.subscribe("ltest", "value")
-            session.wait_for("UNSUB,1")
+    with (
+        PushGateway(config=config, log_dir=tmp_path) as gateway,
+        PlainSession(gateway.endpoints()["gateway"], "KafkaConnector") as session,
+    ):
+        assert "REQOK" in session.subscribe("ltest", "value")
+        session.wait_for("UNSUB,1")
         log = (tmp_path / "gateway.log").read_text()
     assert f"connection QuickStart: there is no topic nobody-made-this at {kafka}" in log
