@@ -1,4 +1,4 @@
-"""Every Kafka driver in a whole run: agents in processes of their own, one Java in each that needs it."""
+"""Other drivers in a whole run: agents in processes of their own, with Java or an event loop inside."""
 
 from __future__ import annotations
 
@@ -14,12 +14,7 @@ from tests.cli.streamgauge_command import one_run, streamgauge
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 MESSAGES = 1000
-DRIVERS = {
-    "java-batch": ("kafka_java", {}),
-    "java-record": ("kafka_java", {"crossing": "record"}),
-    "aio": ("kafka_aio", {}),
-    "python": ("kafka_python", {}),
-}
+DRIVERS = {"java": "kafka_java", "aio": "kafka_aio"}
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +26,9 @@ def run(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
             {
                 "name": name,
                 "driver": driver,
-                "settings": {"bootstrap": kafka, "linger_ms": 0, "fetch_max_wait_ms": 100, **settings},
+                "settings": {"bootstrap": kafka, "linger_ms": 0, "fetch_max_wait_ms": 100},
             }
-            for name, (driver, settings) in DRIVERS.items()
+            for name, driver in DRIVERS.items()
         ],
         "load": {
             "messages": MESSAGES,
@@ -68,11 +63,11 @@ def test_every_driver_delivers_every_message(document: dict[str, Any]) -> None:
 
 def test_settings_in_force_are_those_of_each_library(document: dict[str, Any]) -> None:
     clients = document["environment"]["clients"]
-    assert clients["java-batch"]["producer"]["linger.ms"] == "0"
-    assert clients["java-batch"]["producer"]["acks"] == "1"
-    assert clients["java-record"]["consumer"]["fetch.max.wait.ms"] == "100"
+    assert clients["java"]["producer"]["linger.ms"] == "0"
+    assert clients["java"]["producer"]["acks"] == "1"
+    assert clients["java"]["consumer"]["fetch.max.wait.ms"] == "100"
     assert clients["aio"]["producer"]["acks"] == "1"
-    assert clients["python"]["consumer"]["fetch_max_wait_ms"] == "100"
+    assert clients["aio"]["consumer"]["fetch_max_wait_ms"] == "100"
 
 
 def test_agents_tell_what_their_clients_counted(run: Path) -> None:
@@ -80,8 +75,6 @@ def test_agents_tell_what_their_clients_counted(run: Path) -> None:
     for file in sorted((run / "events" / "manifests").rglob("*.json")):
         manifest = json.loads(file.read_text())
         told[manifest["case"], manifest["agent"]] = manifest["counters"]
-    assert told["001", "producer-0"]["crossings"] < told["002", "producer-0"]["crossings"]
-    # Seven a message without keys; a few more when the library had to be asked again or flushed.
-    assert 0 <= told["002", "producer-0"]["crossings"] - 7 * (MESSAGES + 200) < 100
-    assert told["001", "consumer-0"]["crossings"] < told["002", "consumer-0"]["crossings"]
-    assert told["003", "producer-0"] == {}
+    assert told["001", "producer-0"]["crossings"] > 0
+    assert told["001", "consumer-0"]["crossings"] > 0
+    assert told["002", "producer-0"] == {}
