@@ -160,9 +160,11 @@ def test_a_browser_draws_every_plot(browser: Chromium, page: Path, screen: dict[
 def test_a_cell_tells_its_interval_on_hover(browser: Chromium, page: Path) -> None:
     browser.open(page, 1280, 30_000)
     browser.wait_for("document.documentElement.dataset.drawn === document.documentElement.dataset.figures")
-    browser.evaluate(
-        "Plotly.Fx.hover(document.querySelector('.plot'), [{curveNumber: 0, pointNumber: [0, 0]}])"
-    )
+    box = browser.evaluate("document.querySelector('.plot .nsewdrag').getBoundingClientRect().toJSON()")
+    # Within the first of five columns and of four rows.
+    place = {"x": box["left"] + box["width"] / 10, "y": box["top"] + box["height"] / 8}
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", **place)
+    browser.wait_for("document.querySelector('.plot .hoverlayer').textContent.includes('95% interval')")
     shown = browser.evaluate("document.querySelector('.plot .hoverlayer').textContent")
-    assert "95% interval" in shown
-    assert "p " in shown
+    assert "10 × 10 B" in shown
+    assert "CPU µs a message" in shown
