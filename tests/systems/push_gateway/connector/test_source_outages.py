@@ -14,6 +14,9 @@ from .kafka_side import Sender, assigned, new_topic, reading, run, source_of, un
 
 pytestmark = pytest.mark.broker
 
+AFTER_OUTAGE_S = 100.0
+"""A broker that comes back may wait for members it remembers until their session times out: 45 s."""
+
 
 def test_nothing_is_lost_or_repeated_when_kafka_goes_and_comes_back(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -38,9 +41,9 @@ def test_nothing_is_lost_or_repeated_when_kafka_goes_and_comes_back(
                 await asyncio.to_thread(cluster.resume)
                 await asyncio.to_thread(send_all, 200, 400)
                 await asyncio.to_thread(Sender(bootstrap), silent, b"first of all")
-                await until(lambda: len(listener.events) >= 400)
-                await until(lambda: len(idle.events) >= 1)
-                await until(lambda: len(latecomer.events) >= 400)
+                await until(lambda: len(listener.events) >= 400, AFTER_OUTAGE_S)
+                await until(lambda: len(idle.events) >= 1, AFTER_OUTAGE_S)
+                await until(lambda: len(latecomer.events) >= 400, AFTER_OUTAGE_S)
                 await asyncio.sleep(1)
                 for told in (listener, latecomer):
                     assert sorted(int(f["v"] or "") for _, f in told.updates()) == list(range(400))
