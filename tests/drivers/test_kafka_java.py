@@ -139,10 +139,11 @@ def test_batches_have_few_crossings(kafka: str) -> None:
 @pytest.mark.broker
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="JNI calls are counted on x86-64")
 def test_jni_calls_are_counted_on_request(kafka: str) -> None:
-    for crossing, fewest, most in (("record", 40, 400), ("batch", 0, 2)):
-        for counts in counted(kafka, crossing, 2000, count_jni_calls=True):
+    # The first call of each method makes more, and Java's own sockets make some.
+    for crossing, messages, fewest, most in (("record", 1000, 40, 400), ("batch", 20_000, 0, 2)):
+        for counts in counted(kafka, crossing, messages, count_jni_calls=True):
             assert counts["jni_calls"] >= counts["crossings"] > 0
-            assert fewest <= counts["jni_calls"] / 2000 <= most
+            assert fewest <= counts["jni_calls"] / messages <= most
     assert all("jni_calls" not in counts for counts in counted(kafka, "batch", 1000))
 
 

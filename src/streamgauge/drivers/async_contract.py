@@ -8,20 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
 
-from streamgauge.drivers.contract import Received, SharedSetting
+from streamgauge.drivers.contract import ClientFacts, Received
 from streamgauge.drivers.fates import Fates
 from streamgauge.payload.making import Outgoing
 
 
-class AsyncClient(ABC):
-    def settings_in_force(self) -> dict[str, Any]:
-        return {}
-
-    def shared_settings(self) -> list[SharedSetting]:
-        return []
-
+class AsyncClient(ABC, ClientFacts):
     @abstractmethod
     async def start(self) -> None:
         """Connect, inside the loop that all other calls come from; else raise Unreachable or BadInput."""

@@ -123,25 +123,8 @@ class Received:
         return len(self.values)
 
 
-class Producer(ABC):
-    """One producer. `poll` may be called by a second thread while the first one sends."""
-
-    clock: Clock = Clock()
-
-    @abstractmethod
-    def send(self, batch: Outgoing, topic: int) -> int:
-        """Hand messages over, without waiting; how many of them, from the first on, were taken."""
-
-    @abstractmethod
-    def poll(self, timeout_s: float) -> Acks | None:
-        """What became of messages since the last call; wait for the first as long as `timeout_s`."""
-
-    @abstractmethod
-    def outstanding(self) -> int:
-        """Messages taken of which `poll` has not told yet."""
-
-    def flush_soon(self) -> None:  # noqa: B027 - most libraries need no hint
-        """No more messages will come: hold nothing back."""
+class ClientFacts:
+    """What a producer or consumer tells of itself."""
 
     def settings_in_force(self) -> dict[str, Any]:
         """By the library's own names: all that it tells of itself, else what it was given."""
@@ -159,11 +142,32 @@ class Producer(ABC):
         """
         return {}
 
+
+class Producer(ABC, ClientFacts):
+    """One producer. `poll` may be called by a second thread while the first one sends."""
+
+    clock: Clock = Clock()
+
+    @abstractmethod
+    def send(self, batch: Outgoing, topic: int) -> int:
+        """Hand messages over, without waiting; how many of them, from the first on, were taken."""
+
+    @abstractmethod
+    def poll(self, timeout_s: float) -> Acks | None:
+        """What became of messages since the last call; wait for the first as long as `timeout_s`."""
+
+    @abstractmethod
+    def outstanding(self) -> int:
+        """Messages taken of which `poll` has not told yet."""
+
+    def flush_soon(self) -> None:
+        """No more messages will come: hold nothing back."""
+
     @abstractmethod
     def close(self) -> None: ...
 
 
-class Consumer(ABC):
+class Consumer(ABC, ClientFacts):
     """One consumer."""
 
     clock: Clock = Clock()
@@ -186,22 +190,6 @@ class Consumer(ABC):
     @abstractmethod
     def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
         """Has all been read that was there, up to these ends by (topic, partition)?"""
-
-    def settings_in_force(self) -> dict[str, Any]:
-        """By the library's own names: all that it tells of itself, else what it was given."""
-        return {}
-
-    def shared_settings(self) -> list[SharedSetting]:
-        """Every setting that has a name across libraries, also those that this one lacks."""
-        return []
-
-    def counters(self) -> dict[str, int]:
-        """What was counted since the client was made, by name; most drivers count nothing.
-
-        `crossings`: calls between Python and Java, both ways. `jni_calls`: JNI functions called in this
-        process, where that was asked for and can be counted. Both exact; see docs/drivers.md.
-        """
-        return {}
 
     @abstractmethod
     def close(self) -> None: ...

@@ -25,13 +25,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.core.errors import BadInput
-from streamgauge.drivers.contract import ConsumerOptions, Driver, ProducerOptions, SharedSetting
+from streamgauge.drivers.contract import ClientFacts, ConsumerOptions, Driver, ProducerOptions
 
 
 @dataclass(frozen=True)
@@ -85,17 +84,7 @@ class LoadedValues(ABC):
     def __len__(self) -> int: ...
 
 
-class EngineClient(ABC):
-    def settings_in_force(self) -> dict[str, Any]:
-        return {}
-
-    def shared_settings(self) -> list[SharedSetting]:
-        return []
-
-    def counters(self) -> dict[str, int]:
-        """As those of the contract's producers and consumers."""
-        return {}
-
+class EngineClient(ABC, ClientFacts):
     @abstractmethod
     def close(self) -> None: ...
 

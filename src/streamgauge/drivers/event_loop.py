@@ -78,6 +78,9 @@ class _Blocking:
     def shared_settings(self) -> list[SharedSetting]:
         return self._any_client.shared_settings()
 
+    def counters(self) -> dict[str, int]:
+        return self._any_client.counters()
+
     def close(self) -> None:
         try:
             with suppress(CaseFailed):  # a broker that is gone keeps nobody

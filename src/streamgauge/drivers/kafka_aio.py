@@ -25,6 +25,7 @@ from streamgauge.drivers.contract import (
 )
 from streamgauge.drivers.event_loop import BlockingConsumer, BlockingProducer
 from streamgauge.drivers.fates import Fates
+from streamgauge.drivers.kafka_consumer import unreadable
 from streamgauge.drivers.kafka_driver import ClientSettings, KafkaDriver
 from streamgauge.drivers.kafka_records import received
 from streamgauge.drivers.kafka_settings import KafkaSettings
@@ -129,10 +130,7 @@ class AioConsumer(AsyncConsumer):
             places = self._consumer.assignment()
             if places and all(self._consumer.highwater(place) is not None for place in places):
                 return
-        raise Unreachable(
-            f"consumer {self._options.number} could not read its partitions within {deadline_s:g} s; "
-            "check that the brokers' advertised addresses can be reached"
-        )
+        raise unreadable(self._options, deadline_s)
 
     async def poll(self, timeout_s: float) -> Received | None:
         return self._early.pop(0) if self._early else await self._fetch(timeout_s)

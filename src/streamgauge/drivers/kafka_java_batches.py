@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import struct
-import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import jpype
@@ -12,8 +11,8 @@ import jpype.nio
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.core.errors import Unreachable
-from streamgauge.drivers.contract import Acks, Consumer, ConsumerOptions, Producer, ProducerOptions, Received
+from streamgauge.drivers.contract import Acks, ConsumerOptions, Producer, ProducerOptions, Received
+from streamgauge.drivers.kafka_consumer import KafkaConsumer
 from streamgauge.drivers.kafka_driver import ClientSettings
 from streamgauge.drivers.kafka_java_client import JavaClient, made, mapped, triples
 from streamgauge.payload.header import RECORD_HEADER
@@ -22,7 +21,6 @@ from streamgauge.payload.making import Outgoing, RecordHeaders
 _ACKS_AT_ONCE = 16_384
 _FIRST_BUFFER_BYTES = 1 << 20
 _NONE = -1
-_READY_POLL_MS = 20
 
 
 class BatchProducer(JavaClient, Producer):
@@ -112,12 +110,11 @@ class BatchProducer(JavaClient, Producer):
         self.crossings += 1
 
 
-class BatchConsumer(JavaClient, Consumer):
+class BatchConsumer(JavaClient, KafkaConsumer):
     def __init__(self, settings: ClientSettings, options: ConsumerOptions, *, count_calls: bool) -> None:
-        super().__init__(settings, "consumer", count_calls=count_calls)
-        self._settings_given, self._options = settings, options
+        JavaClient.__init__(self, settings, "consumer", count_calls=count_calls)
+        KafkaConsumer.__init__(self, options)
         self._who = f"consumer {options.number}"
-        self._early: list[Received] = []
         self._one_topic = len(options.topics) == 1
         self._carries = options.carrier != "value"
         keys = options.carrier in ("key", "ordinal")
@@ -128,11 +125,7 @@ class BatchConsumer(JavaClient, Consumer):
         self.opened(self._bridge.close)
         self._output = self._shared(_FIRST_BUFFER_BYTES)
         self.begin_counts()
-        if options.group is not None:
-            self._bridge.subscribe(triples(options.start))
-            self.crossings += 1
-        elif options.partitions:
-            self.assign({place: options.start.get(place, 0) for place in options.partitions})
+        self.begin()
 
     def _shared(self, size: int) -> NDArray[np.uint8]:
         """Memory of ours that Java sees too."""
@@ -141,38 +134,33 @@ class BatchConsumer(JavaClient, Consumer):
         self.crossings += 2
         return memory
 
-    def assign(self, start: Mapping[tuple[int, int], int]) -> None:
-        self._early = []
+    def _subscribe(self) -> None:
+        self._bridge.subscribe(triples(self._start))
+        self.crossings += 2
+
+    def _assign(self, start: Mapping[tuple[int, int], int]) -> None:
         self._bridge.assign(triples(start))
         self.crossings += 2
 
-    def wait_ready(self, deadline_s: float) -> None:
-        """Ready when a fetch of every partition has been answered: then its end is known."""
-        deadline = time.monotonic() + deadline_s
-        while time.monotonic() < deadline:
-            if (early := self._fetch(_READY_POLL_MS)) is not None:
-                self._early.append(early)
-            self.crossings += 1
-            if self._bridge.endsKnown():
-                return
-        raise Unreachable(
-            f"{self._who} could not read its partitions within {deadline_s:g} s; "
-            "check that the brokers' advertised addresses can be reached"
-        )
+    def _ends_known(self) -> bool:
+        self.crossings += 1
+        return bool(self._bridge.endsKnown())
 
-    def poll(self, timeout_s: float) -> Received | None:
-        return self._early.pop(0) if self._early else self._fetch(round(timeout_s * 1000))
+    def _positions(self) -> Iterable[tuple[tuple[int, int], int]]:
+        positions = np.array(self._bridge.positions()[:]).reshape(-1, 3).tolist()
+        self.crossings += 2
+        return [((topic, partition), position) for topic, partition, position in positions]
 
-    def _fetch(self, timeout_ms: int) -> Received | None:
+    def _fetch(self, timeout_s: float) -> Received | None:
         try:
-            count = int(self._bridge.poll(timeout_ms))
+            count = int(self._bridge.poll(round(timeout_s * 1000)))
             self.crossings += 1
             if count < 0:
                 self._output = self._shared(2 * -count)
                 count = int(self._bridge.poll(0))
                 self.crossings += 1
         except jpype.JException as error:
-            raise mapped(error, self._who, self._settings_given) from None
+            raise mapped(error, self._who, self._settings) from None
         return self._unpacked(count) if count else None
 
     def _unpacked(self, count: int) -> Received:
@@ -191,15 +179,6 @@ class BatchConsumer(JavaClient, Consumer):
             timestamps_ms=longs[1],
             # Kafka's: -1 none, 0 create time, 1 append time.
             timestamp_kind=(kinds + 1).astype(np.int8),
-        )
-
-    def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
-        if self._early:
-            return False
-        positions = np.array(self._bridge.positions()[:]).reshape(-1, 3)
-        self.crossings += 2
-        return all(
-            position >= ends.get((topic, partition), 0) for topic, partition, position in positions.tolist()
         )
 
 

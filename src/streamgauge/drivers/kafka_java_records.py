@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,24 +10,22 @@ import jpype
 import numpy as np
 from jpype.types import JArray, JByte
 
-from streamgauge.core.errors import Unreachable
 from streamgauge.drivers.contract import (
     UNKNOWN,
     Acks,
-    Consumer,
     ConsumerOptions,
     Producer,
     ProducerOptions,
     Received,
 )
 from streamgauge.drivers.fates import Fates
+from streamgauge.drivers.kafka_consumer import KafkaConsumer
 from streamgauge.drivers.kafka_driver import ClientSettings
 from streamgauge.drivers.kafka_java_client import JavaClient, made, mapped
 from streamgauge.payload.header import RECORD_HEADER
 from streamgauge.payload.making import Outgoing, RecordHeaders
 
 _CLIENTS = "org.apache.kafka.clients"
-_READY_POLL_S = 0.02
 
 
 class RecordProducer(JavaClient, Producer):
@@ -109,28 +106,24 @@ class RecordProducer(JavaClient, Producer):
 _HEADERS = "org.apache.kafka.common.header.internals.RecordHeaders"
 
 
-class RecordConsumer(JavaClient, Consumer):
+class RecordConsumer(JavaClient, KafkaConsumer):
     def __init__(self, settings: ClientSettings, options: ConsumerOptions, *, count_calls: bool) -> None:
-        super().__init__(settings, "consumer", count_calls=count_calls)
-        self._settings_given, self._options = settings, options
+        JavaClient.__init__(self, settings, "consumer", count_calls=count_calls)
+        KafkaConsumer.__init__(self, options)
         self._who = f"consumer {options.number}"
-        self._topic_numbers = {name: number for number, name in enumerate(options.topics)}
-        self._start = dict(options.start)
-        self._early: list[Received] = []
         self._duration = jpype.JClass("java.time.Duration")
         self._place = jpype.JClass("org.apache.kafka.common.TopicPartition")
         kind = jpype.JClass(f"{_CLIENTS}.consumer.KafkaConsumer")
         self._consumer = made(lambda: kind(self.config), self._who, settings)
         self.opened(lambda timeout_ms: self._consumer.close(self._duration.ofMillis(timeout_ms)))
         self.begin_counts()
-        if options.group is not None:
-            self._consumer.subscribe(list(options.topics), _listener(self._seek_start))
-            self.crossings += 1
-        elif options.partitions:
-            self.assign({place: options.start.get(place, 0) for place in options.partitions})
+        self.begin()
 
-    def assign(self, start: Mapping[tuple[int, int], int]) -> None:
-        self._start, self._early = dict(start), []
+    def _subscribe(self) -> None:
+        self._consumer.subscribe(list(self._options.topics), _listener(self._seek_start))
+        self.crossings += 1
+
+    def _assign(self, start: Mapping[tuple[int, int], int]) -> None:
         places = [self._place(self._options.topics[t], p) for t, p in start]
         self._consumer.assign(places)
         self.crossings += 1 + len(places)
@@ -145,29 +138,21 @@ class RecordConsumer(JavaClient, Consumer):
         self.crossings += 2
         return self._topic_numbers[str(place.topic())], int(place.partition())
 
-    def wait_ready(self, deadline_s: float) -> None:
-        """Ready when a fetch of every partition has been answered: then its end is known."""
-        deadline = time.monotonic() + deadline_s
-        while time.monotonic() < deadline:
-            if (early := self._fetch(_READY_POLL_S)) is not None:
-                self._early.append(early)
-            places = list(self._consumer.assignment())
-            self.crossings += 2 + 4 * len(places)
-            if places and all(self._consumer.currentLag(place).isPresent() for place in places):
-                return
-        raise Unreachable(
-            f"{self._who} could not read its partitions within {deadline_s:g} s; "
-            "check that the brokers' advertised addresses can be reached"
-        )
+    def _ends_known(self) -> bool:
+        places = list(self._consumer.assignment())
+        self.crossings += 2 + 4 * len(places)
+        return bool(places) and all(self._consumer.currentLag(place).isPresent() for place in places)
 
-    def poll(self, timeout_s: float) -> Received | None:
-        return self._early.pop(0) if self._early else self._fetch(timeout_s)
+    def _positions(self) -> Iterable[tuple[tuple[int, int], int]]:
+        places = list(self._consumer.assignment())
+        self.crossings += 2 + 3 * len(places)
+        return [(self._number(place), int(self._consumer.position(place))) for place in places]
 
     def _fetch(self, timeout_s: float) -> Received | None:
         try:
             records = self._consumer.poll(self._duration.ofMillis(round(timeout_s * 1000)))
         except jpype.JException as error:
-            raise mapped(error, self._who, self._settings_given) from None
+            raise mapped(error, self._who, self._settings) from None
         self.crossings += 2
         values, carried, rows = [], [], []
         several = len(self._topic_numbers) > 1
@@ -193,15 +178,6 @@ class RecordConsumer(JavaClient, Consumer):
         key = record.key()
         self.crossings += 2
         return None if key is None else bytes(key)
-
-    def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
-        if self._early:
-            return False
-        places = list(self._consumer.assignment())
-        self.crossings += 2 + 3 * len(places)
-        return all(
-            int(self._consumer.position(place)) >= ends.get(self._number(place), 0) for place in places
-        )
 
 
 def _columns(values: list[bytes], carried: list[bytes | None], rows: list[Any], carrier: str) -> Received:

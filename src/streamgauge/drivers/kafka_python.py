@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -24,6 +23,7 @@ from streamgauge.drivers.contract import (
     SharedSetting,
 )
 from streamgauge.drivers.fates import Fates
+from streamgauge.drivers.kafka_consumer import KafkaConsumer
 from streamgauge.drivers.kafka_driver import ClientSettings, KafkaDriver
 from streamgauge.drivers.kafka_records import received
 from streamgauge.drivers.kafka_settings import KafkaSettings
@@ -116,22 +116,19 @@ class _Producer(Producer):
         self._producer.close(timeout=_CLOSE_S)
 
 
-class _Consumer(Consumer):
+class _Consumer(KafkaConsumer):
     def __init__(self, settings: ClientSettings, options: ConsumerOptions) -> None:
-        self._settings, self._options = settings, options
-        self._topic_numbers = {name: number for number, name in enumerate(options.topics)}
-        self._start = dict(options.start)
-        self._early: list[Received] = []
+        super().__init__(options)
+        self._settings = settings
         self._dealing: _Dealing | None = None
         self._consumer = _made(kafka.KafkaConsumer, settings, f"consumer {options.number}")
-        if options.group is not None:
-            self._dealing = _Dealing(self._seek_start)
-            self._consumer.subscribe(list(options.topics), listener=self._dealing)
-        elif options.partitions:
-            self.assign({place: options.start.get(place, 0) for place in options.partitions})
+        self.begin()
 
-    def assign(self, start: Mapping[tuple[int, int], int]) -> None:
-        self._start, self._early = dict(start), []
+    def _subscribe(self) -> None:
+        self._dealing = _Dealing(self._seek_start)
+        self._consumer.subscribe(list(self._options.topics), listener=self._dealing)
+
+    def _assign(self, start: Mapping[tuple[int, int], int]) -> None:
         places = [kafka.TopicPartition(self._options.topics[t], p) for t, p in start]
         self._consumer.assign(places)
         self._seek_start(places)
@@ -143,22 +140,15 @@ class _Consumer(Consumer):
     def _number(self, place: Any) -> tuple[int, int]:
         return self._topic_numbers[place.topic], place.partition
 
-    def wait_ready(self, deadline_s: float) -> None:
-        """Ready when a fetch of every partition has been answered: then its end is known."""
-        deadline = time.monotonic() + deadline_s
-        while time.monotonic() < deadline:
-            if (early := self._fetch(0.02)) is not None:
-                self._early.append(early)
-            places = self._consumer.assignment()
-            if places and all(self._consumer.highwater(place) is not None for place in places):
-                return
-        raise Unreachable(
-            f"consumer {self._options.number} could not read its partitions within {deadline_s:g} s; "
-            "check that the brokers' advertised addresses can be reached"
-        )
+    def _ends_known(self) -> bool:
+        places = self._consumer.assignment()
+        return bool(places) and all(self._consumer.highwater(place) is not None for place in places)
 
-    def poll(self, timeout_s: float) -> Received | None:
-        return self._early.pop(0) if self._early else self._fetch(timeout_s)
+    def _positions(self) -> Iterable[tuple[tuple[int, int], int]]:
+        # Each was set by `seek`, so that it is known without asking a broker.
+        return [
+            (self._number(place), self._consumer.position(place)) for place in self._consumer.assignment()
+        ]
 
     def _fetch(self, timeout_s: float) -> Received | None:
         if self._dealing is not None and self._dealing.under_way:
@@ -169,15 +159,6 @@ class _Consumer(Consumer):
         except KafkaError as error:
             raise CaseFailed(f"the consumer cannot go on: {error}") from None
         return received(batches.values(), self._options.carrier, self._topic_numbers)
-
-    def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
-        if self._early:
-            return False
-        # A position was set by `seek`, so that it is known without asking a broker.
-        return all(
-            self._consumer.position(place) >= ends.get(self._number(place), 0)
-            for place in self._consumer.assignment()
-        )
 
     def settings_in_force(self) -> dict[str, Any]:
         return _plain(self._consumer.config)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any
 
@@ -11,8 +10,9 @@ import confluent_kafka
 import numpy as np
 from confluent_kafka import KafkaException, Message, TopicPartition
 
-from streamgauge.core.errors import CaseFailed, Unreachable
-from streamgauge.drivers.contract import Consumer, ConsumerOptions, Received, SharedSetting
+from streamgauge.core.errors import CaseFailed
+from streamgauge.drivers.contract import ConsumerOptions, Received, SharedSetting
+from streamgauge.drivers.kafka_consumer import KafkaConsumer
 from streamgauge.drivers.kafka_driver import ClientSettings
 from streamgauge.drivers.kafka_topics import LOGGER, bad_setting
 from streamgauge.drivers.rdkafka_batches import BatchQueue, available
@@ -23,27 +23,23 @@ _CONSUME_AT_ONCE = 2000
 """Measured: 500 reads fewer messages of 100 B a second, and so does 4000."""
 
 
-class RdkafkaConsumer(Consumer):
+class RdkafkaConsumer(KafkaConsumer):
     def __init__(self, settings: ClientSettings, options: ConsumerOptions, *, objects: bool = False) -> None:
-        self._settings, self._options = settings, options
-        client = settings.native
-        self._topic_numbers = {name: number for number, name in enumerate(options.topics)}
-        self._early: list[Received] = []
+        super().__init__(options)
+        self._settings = settings
         try:
-            self._consumer = confluent_kafka.Consumer(client, logger=LOGGER)
+            self._consumer = confluent_kafka.Consumer(settings.native, logger=LOGGER)
         except KafkaException as error:
             raise bad_setting(error) from None
         self._batches: BatchQueue | None = None
         if not objects and options.group is None and options.carrier == "value" and available():
             self._batches = BatchQueue(self._consumer, self._topic_numbers)
-        self._start = dict(options.start)
-        if options.group is not None:
-            self._consumer.subscribe(list(options.topics), on_assign=self._on_assign)
-        elif options.partitions:
-            self.assign({place: options.start.get(place, 0) for place in options.partitions})
+        self.begin()
 
-    def assign(self, start: Mapping[tuple[int, int], int]) -> None:
-        self._start, self._early = dict(start), []
+    def _subscribe(self) -> None:
+        self._consumer.subscribe(list(self._options.topics), on_assign=self._on_assign)
+
+    def _assign(self, start: Mapping[tuple[int, int], int]) -> None:
         if self._batches is not None:
             self._batches.take_over(start)
         self._consumer.assign([self._from_start(place) for place in start])
@@ -55,25 +51,11 @@ class RdkafkaConsumer(Consumer):
     def _on_assign(self, consumer: confluent_kafka.Consumer, places: list[TopicPartition]) -> None:
         consumer.assign([self._from_start((self._topic_numbers[p.topic], p.partition)) for p in places])
 
-    def wait_ready(self, deadline_s: float) -> None:
-        """Ready when a fetch of every partition has been answered: then its end is known."""
-        deadline = time.monotonic() + deadline_s
-        while time.monotonic() < deadline:
-            if (early := self._fetch(0.02)) is not None:
-                self._early.append(early)
-            places = self._consumer.assignment()
-            if places and all(self._end_known(place) for place in places):
-                return
-        raise Unreachable(
-            f"consumer {self._options.number} could not read its partitions within {deadline_s:g} s; "
-            "check that the brokers' advertised addresses can be reached"
+    def _ends_known(self) -> bool:
+        places = self._consumer.assignment()
+        return bool(places) and all(
+            self._consumer.get_watermark_offsets(place, cached=True)[1] >= 0 for place in places
         )
-
-    def _end_known(self, place: TopicPartition) -> bool:
-        return bool(self._consumer.get_watermark_offsets(place, cached=True)[1] >= 0)
-
-    def poll(self, timeout_s: float) -> Received | None:
-        return self._early.pop(0) if self._early else self._fetch(timeout_s)
 
     def _fetch(self, timeout_s: float) -> Received | None:
         if self._batches is not None:
@@ -114,15 +96,10 @@ class RdkafkaConsumer(Consumer):
             map(self._topic_numbers.__getitem__, map(Message.topic, records)), np.int32, len(records)
         )
 
-    def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
-        if self._early:
-            return False
+    def _positions(self) -> Iterable[tuple[tuple[int, int], int]]:
         for place in self._consumer.position(self._consumer.assignment()):
             number = (self._topic_numbers[place.topic], place.partition)
-            begun = place.offset if place.offset >= 0 else self._start.get(number, 0)
-            if begun < ends.get(number, 0):
-                return False
-        return True
+            yield number, place.offset if place.offset >= 0 else self._start.get(number, 0)
 
     def settings_in_force(self) -> dict[str, Any]:
         return {**self._settings.native, "records read as": "batches" if self._batches else "objects"}

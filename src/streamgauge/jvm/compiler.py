@@ -18,7 +18,7 @@ from pathlib import Path
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.folders import cache_folder
 from streamgauge.jvm.jars import classpath, fetch
-from streamgauge.jvm.java import OLDEST_USABLE, Java, find_java
+from streamgauge.jvm.java import OLDEST_USABLE, Java, find_java, run_program
 
 _DEADLINE_S = 120.0
 
@@ -80,15 +80,7 @@ def _compiler(java: Java) -> list[str]:
 
 def _run(command: list[str]) -> None:
     try:
-        ran = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            stdin=subprocess.DEVNULL,
-            timeout=_DEADLINE_S,
-            check=False,
-        )
+        ran = run_program(command, _DEADLINE_S)
     except subprocess.TimeoutExpired:
         raise CompileFailed(f"{command[0]} was not done compiling after {_DEADLINE_S:g} s") from None
     if ran.returncode != 0:

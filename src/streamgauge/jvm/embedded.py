@@ -21,7 +21,7 @@ import jpype
 import jpype.config
 
 from streamgauge.core.errors import StreamgaugeError
-from streamgauge.jvm.java import Java, find_java
+from streamgauge.jvm.java import Java, find_java, run_program
 
 DEFAULT_OPTIONS = (
     "-Xmx1g",
@@ -123,16 +123,7 @@ def _try_out(executable: str, options: tuple[str, ...]) -> None:
     # A variable that only the `java` command reads, not a Java inside another process.
     environment = {name: value for name, value in os.environ.items() if name != "JDK_JAVA_OPTIONS"}
     try:
-        ran = subprocess.run(
-            [executable, *options, "-version"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            stdin=subprocess.DEVNULL,
-            timeout=_TRY_DEADLINE_S,
-            env=environment,
-            check=False,
-        )
+        ran = run_program([executable, *options, "-version"], _TRY_DEADLINE_S, environment)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise JvmFailed(f"{executable} cannot be started: {_first_line(error)}") from None
     if ran.returncode != 0:

@@ -13,7 +13,7 @@ import secrets
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -99,7 +99,7 @@ def _probe(found_in: str, executable: str) -> Java | str:
     """The runtime behind an executable, or why it cannot be used."""
     try:
         # Its settings go to stderr, and tell the real home behind symbolic links and shims.
-        ran = _run(executable, "-XshowSettings:properties", "-version")
+        ran = run_program([executable, "-XshowSettings:properties", "-version"], _RUN_DEADLINE_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{executable} does not run: {error.__class__.__name__}"
     settings = dict(re.findall(r"^\s+(java\.\w+) = (.+)$", ran.stderr, re.MULTILINE))
@@ -115,7 +115,7 @@ def _probe(found_in: str, executable: str) -> Java | str:
 @lru_cache
 def _has_module(executable: str, module: str) -> bool:
     try:
-        ran = _run(executable, "--list-modules")
+        ran = run_program([executable, "--list-modules"], _RUN_DEADLINE_S)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return any(line.split("@")[0] == module for line in ran.stdout.split())
@@ -138,14 +138,18 @@ def _shim_home(java: Java) -> Path:
     return home
 
 
-def _run(executable: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_program(
+    command: list[str], deadline_s: float, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run it to its end and keep what it says; OSError or TimeoutExpired when it does not get there."""
     return subprocess.run(
-        [executable, *arguments],
+        command,
         capture_output=True,
         text=True,
         errors="replace",
         stdin=subprocess.DEVNULL,
-        timeout=_RUN_DEADLINE_S,
+        timeout=deadline_s,
+        env=environment,
         check=False,
     )
 

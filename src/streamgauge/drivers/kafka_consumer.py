@@ -1,0 +1,76 @@
+"""What the consumers of all Kafka libraries with blocking calls do alike."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+
+from streamgauge.core.errors import Unreachable
+from streamgauge.drivers.contract import Consumer, ConsumerOptions, Received
+
+_READY_POLL_S = 0.02
+
+
+class KafkaConsumer(Consumer):
+    """Knows where it began; a library's own class says how to assign, fetch, and where it is."""
+
+    def __init__(self, options: ConsumerOptions) -> None:
+        self._options = options
+        self._topic_numbers = {name: number for number, name in enumerate(options.topics)}
+        self._start = dict(options.start)
+        self._early: list[Received] = []
+
+    def begin(self) -> None:
+        """As the options say; to be called when the library's client has been made."""
+        if self._options.group is not None:
+            self._subscribe()
+        elif self._options.partitions:
+            self.assign({place: self._options.start.get(place, 0) for place in self._options.partitions})
+
+    def assign(self, start: Mapping[tuple[int, int], int]) -> None:
+        self._start, self._early = dict(start), []
+        self._assign(self._start)
+
+    def wait_ready(self, deadline_s: float) -> None:
+        """Ready when a fetch of every partition has been answered: then its end is known."""
+        deadline = time.monotonic() + deadline_s
+        while time.monotonic() < deadline:
+            if (early := self._fetch(_READY_POLL_S)) is not None:
+                self._early.append(early)
+            if self._ends_known():
+                return
+        raise unreadable(self._options, deadline_s)
+
+    def poll(self, timeout_s: float) -> Received | None:
+        return self._early.pop(0) if self._early else self._fetch(timeout_s)
+
+    def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
+        if self._early:
+            return False
+        return all(position >= ends.get(place, 0) for place, position in self._positions())
+
+    @abstractmethod
+    def _subscribe(self) -> None:
+        """Join the group; what it deals out is read from `_start`, else from the beginning."""
+
+    @abstractmethod
+    def _assign(self, start: Mapping[tuple[int, int], int]) -> None: ...
+
+    @abstractmethod
+    def _fetch(self, timeout_s: float) -> Received | None: ...
+
+    @abstractmethod
+    def _ends_known(self) -> bool:
+        """Something is assigned, and a fetch of each of it has been answered."""
+
+    @abstractmethod
+    def _positions(self) -> Iterable[tuple[tuple[int, int], int]]:
+        """(topic, partition) and the next offset, of all that is assigned."""
+
+
+def unreadable(options: ConsumerOptions, deadline_s: float) -> Unreachable:
+    return Unreachable(
+        f"consumer {options.number} could not read its partitions within {deadline_s:g} s; "
+        "check that the brokers' advertised addresses can be reached"
+    )
