@@ -84,7 +84,7 @@ class BatchProducer(JavaClient, Producer):
 
     def poll(self, timeout_s: float) -> Acks | None:
         taken = int(self._bridge.takeAcks(int(timeout_s * 1e9)))
-        self.crossings += 1
+        self.crossings_besides += 1
         if taken == 0:
             return None
         errors = {} if taken > 0 else self._errors()
@@ -99,7 +99,7 @@ class BatchProducer(JavaClient, Producer):
 
     def _errors(self) -> dict[int, str]:
         told = [str(line).partition(" ") for line in self._bridge.errors()]
-        self.crossings += 1 + len(told)
+        self.crossings_besides += 1 + len(told)
         return {int(sequence): why for sequence, _, why in told}
 
     def outstanding(self) -> int:

@@ -48,13 +48,7 @@ class RecordProducer(JavaClient, Producer):
         except BaseException:
             self.close()
             raise
-        self._called_back = 0
-        """A count of its own, since another thread counts."""
         self.begin_counts()
-
-    def counters(self) -> dict[str, int]:
-        counted = super().counters()
-        return {**counted, "crossings": counted["crossings"] + self._called_back}
 
     def send(self, batch: Outgoing, topic: int) -> int:
         count = min(len(batch), self._fates.room(len(batch.values[0])))
@@ -83,10 +77,10 @@ class RecordProducer(JavaClient, Producer):
         """Called by Java, in its own thread."""
         if error is not None:
             self._fates.failed(sequence, str(error.getMessage()))
-            self._called_back += 2
+            self.crossings_besides += 2
         else:
             known = metadata.hasOffset()
-            self._called_back += 3 + known
+            self.crossings_besides += 3 + known
             self._fates.delivered((sequence, metadata.partition(), metadata.offset() if known else UNKNOWN))
 
     def poll(self, timeout_s: float) -> Acks | None:
