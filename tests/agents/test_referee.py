@@ -15,8 +15,11 @@ from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.library_processes import LibraryProcesses
 from streamgauge.agents.life import live_through
 from streamgauge.agents.piped_process import PipedProcess
+from streamgauge.core.errors import BadInput, CaseFailed
 from streamgauge.core.run_dir import RunDir
 from streamgauge.drivers.registry import open_driver
+from streamgauge.drivers.simulated import Simulated
+from streamgauge.plan.contest import SIDES
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 
@@ -163,6 +166,38 @@ def test_what_cannot_work_is_said_at_once(arena: Any) -> None:
     assert manifest.outcome == "failed"
     assert manifest.error == "BadInput"
     assert manifest.reason.startswith("two: target two: settings: loss: must be a valid number")
+
+
+def test_a_java_that_cannot_start_says_why(tmp_path: Path) -> None:
+    target = {
+        "driver": "kafka_java",
+        "settings": {"bootstrap": "127.0.0.1:1", "java_options": ["-XX:+NoSuchOption"]},
+    }
+    content = {
+        "targets": [{"name": "x", **target}, {"name": "y", **target}],
+        "comparison": {"process": "shared"},
+    }
+    run = RunDir.create(str(tmp_path), "java")
+    [case] = make_plan(Workload.model_validate(content), run.id).cases
+    assert case.contest is not None
+    libraries = LibraryProcesses(Assignment.of(run, case, case.agents[0], {}), case.contest, {})
+    try:
+        libraries.start()
+        with pytest.raises(CaseFailed, match=r"x and y: .*Unrecognized VM option 'NoSuchOption'"):
+            libraries.warm_up(dict.fromkeys(SIDES, "t"), {"t": {(0, 0): 0}})
+    finally:
+        libraries.close()
+
+
+def test_a_topic_that_cannot_be_deleted_is_left(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    contest = arena(repeat=1)
+
+    def refuse(self: object, names: list[str]) -> None:
+        raise BadInput("not now")
+
+    monkeypatch.setattr(Simulated, "remove_topics", refuse)
+    assert contest.lead().outcome == "done"
+    assert len(contest.rows()) == 2 * 3 * 4
 
 
 def test_a_run_that_is_given_up_keeps_its_trials(arena: Any) -> None:

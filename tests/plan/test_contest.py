@@ -11,10 +11,10 @@ from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 
 
-def contest(repeat: int = 6, name: str = "one", **comparison: Any) -> Contest:
+def contest(repeat: int = 6, name: str = "one", other: str = "two", **comparison: Any) -> Contest:
     workload = Workload.model_validate(
         {
-            "targets": [{"name": name, "driver": "simulated"}, {"name": "two", "driver": "simulated"}],
+            "targets": [{"name": name, "driver": "simulated"}, {"name": other, "driver": "simulated"}],
             "comparison": {"lengths": [10, 100], "messages": [5, 50], "repeat": repeat, **comparison},
         }
     )
@@ -78,6 +78,11 @@ def test_the_control_is_as_target() -> None:
 def test_a_topic_too_long_for_kafka_is_said_before_anything_starts() -> None:
     with pytest.raises(BadInput, match=r"comparison.topics.name: .* has 2\d\d letters; allowed: 249"):
         contest(topics={"name": "x" * 200}, name="y" * 50)
+
+
+def test_b_cannot_have_the_name_of_the_control() -> None:
+    with pytest.raises(BadInput, match="one-control is the name of A's control"):
+        contest(other="one-control")
 
 
 def test_a_comparison_is_one_case_with_one_agent() -> None:

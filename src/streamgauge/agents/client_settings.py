@@ -38,7 +38,8 @@ def settings_rows(
             yield {**about, "is_shared": False, "name": name, "native": name, "value": text, "note": ""}
 
 
-def engine_row(side: str, engine: str) -> dict[str, Any]:
+def engine_row(side: str, engine: str, version: str) -> dict[str, Any]:
+    """Which engine a library's loop runs on, and which version of the library it is."""
     return {
         "side": side,
         "role": ENGINE,
@@ -46,9 +47,11 @@ def engine_row(side: str, engine: str) -> dict[str, Any]:
         "name": ENGINE,
         "native": None,
         "value": engine,
-        "note": "",
+        "note": version,
     }
 
 
 def _text(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.15g}"  # 5.0 and 5 are the same
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -15,6 +15,7 @@ from streamgauge.core.clock import now_ns
 from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.engine import EngineDriver
+from streamgauge.drivers.kafka_driver import KafkaDriver
 from streamgauge.drivers.registry import driver_class, open_driver
 from streamgauge.payload.ordinal_messages import OrdinalMessages
 from streamgauge.plan.contest import SIDES, TEMPERATURES, WARM_UP, Contest, Side, Temperature, Turn
@@ -78,7 +79,7 @@ class Contestant:
             outcome = _operation(self._loops, operation, place, messages, False)
             if outcome.error is not None:
                 raise CaseFailed(f"warm-up: {operation}: {outcome.error}")
-        rows = [engine_row(self._side, self._loops.engine)]
+        rows = [engine_row(self._side, self._loops.engine, _version(self._driver))]
         for role, client in self._loops.clients.items():
             rows += settings_rows(self._side, role, client, self._environment)
         return rows
@@ -134,6 +135,12 @@ class Contestant:
         """No two tests of a run share one, and none is the warm-up's."""
         place = turn.cell.number * (self._contest.comparison.repeat + 1) + turn.repetition + 1
         return 1 + (place * len(SIDES) + SIDES.index(turn.side)) * 2 + TEMPERATURES.index(temperature)
+
+
+def _version(driver: Driver) -> str:
+    """`librdkafka 2.16.0`; empty where there is no library."""
+    versions = driver.library_version() if isinstance(driver, KafkaDriver) else {}
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
 def _operation(loops: Loops, name: str, place: Place, messages: OrdinalMessages, warm: bool) -> Outcome:

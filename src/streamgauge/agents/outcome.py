@@ -9,7 +9,7 @@ import numpy as np
 
 from streamgauge.agents.timing import Stopwatch
 from streamgauge.drivers.contract import Acks
-from streamgauge.payload.ordinal_messages import OrdinalMessages
+from streamgauge.payload.ordinal_messages import Count, OrdinalMessages
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,7 @@ def produced(
     if counted.seen < messages.count:
         why = next(iter(failed.values()), "nothing was heard of them")
         error = f"{messages.count - counted.seen} of {messages.count} messages were not acked: {why}"
-    return Outcome(
-        watch.started_ns,
-        watch.elapsed_ns,
-        watch.cpu_ns,
-        seen=counted.seen,
-        duplicate=counted.duplicate,
-        error=error,
-        counters=counters,
-    )
+    return _outcome(watch, counted, error, counters)
 
 
 def consumed(
@@ -63,13 +55,24 @@ def consumed(
         error = f"{messages.count - counted.seen} of {messages.count} messages did not come"
     elif corrupt:
         error = f"{corrupt} records are not what was sent"
+    is_known = wrong is not None or corrupt > 0
+    return _outcome(watch, counted, error, counters, corrupt if is_known else None)
+
+
+def _outcome(
+    watch: Stopwatch,
+    counted: Count,
+    error: str | None,
+    counters: Mapping[str, int],
+    corrupt: int | None = None,
+) -> Outcome:
     return Outcome(
         watch.started_ns,
         watch.elapsed_ns,
         watch.cpu_ns,
         seen=counted.seen,
         duplicate=counted.duplicate,
-        corrupt=None if wrong is None and not corrupt else corrupt,
+        corrupt=corrupt,
         error=error,
         counters=counters,
     )

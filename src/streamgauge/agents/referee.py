@@ -5,6 +5,7 @@ It measures nothing itself, so that what it does costs no library anything.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,12 +15,13 @@ from streamgauge.agents.contestant import blank_row
 from streamgauge.agents.library_processes import LibraryProcesses
 from streamgauge.agents.live import Live
 from streamgauge.agents.rendezvous import Rendezvous
-from streamgauge.core.errors import CaseFailed
+from streamgauge.core.errors import CaseFailed, StreamgaugeError
 from streamgauge.drivers.contract import Driver
 from streamgauge.plan.contest import SIDES, TEMPERATURES, Contest, Side, Turn
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.tables.comparison_events import CLIENT_SETTINGS, TRIALS
 
+_LOGGER = logging.getLogger(__name__)
 _IDLE_S = 0.05
 _FAILURES_IN_A_ROW = 3
 """After so many of one side the rest of the cell is not tried."""
@@ -85,7 +87,7 @@ class Referee:
             rows = self._libraries.warm_up(self._warm_up_topics, self._starts(names))
             return [row for row in rows if row["side"] != "control"]
         finally:
-            self._driver.remove_topics(made)
+            self._remove(made)
 
     def _round(self, turns: list[Turn], failures: dict[Side, int], is_given_up: Callable[[], bool]) -> None:
         names = tuple(turn.topics[temperature] for turn in turns for temperature in TEMPERATURES)
@@ -102,7 +104,14 @@ class Referee:
                 self._tell(turn, rows)
         finally:
             if not self._topics.keep:
-                self._driver.remove_topics(made)
+                self._remove(made)
+
+    def _remove(self, names: list[str]) -> None:
+        """A topic that cannot be deleted is no reason to end."""
+        try:
+            self._driver.remove_topics(names)
+        except StreamgaugeError as error:
+            _LOGGER.warning("a topic is left behind: %s", error)
 
     def _tell(self, turn: Turn, rows: list[Row]) -> None:
         cells, repeat = self._contest.cells, self._contest.comparison.repeat
@@ -136,7 +145,7 @@ class Referee:
         except CaseFailed as error:
             raise CaseFailed(f"{error}; before that: {why}") from error
         finally:
-            self._driver.remove_topics(made)
+            self._remove(made)
 
     def _failed(self, turn: Turn, why: str) -> list[Row]:
         return [

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from streamgauge.cli.embedded import embedded_brokers
-from streamgauge.cli.options import Debug, Master, Out, Quiet
+from streamgauge.cli.options import Acks, Brokers, Debug, Master, Out, PrintWorkload, Quiet
 from streamgauge.cli.running import run_workload
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import dump_yaml, load_target, parse
@@ -17,12 +17,6 @@ from streamgauge.spec.workload import Workload
 
 _KAFKA = "kafka"
 """Drivers whose names begin so need a cluster."""
-
-
-class Acks(StrEnum):
-    none = "0"
-    leader = "1"
-    all = "all"
 
 
 class Preset(StrEnum):
@@ -96,14 +90,10 @@ def compare_command(
         str | None,
         typer.Option(help="Kafka to use: host:port[,…]; else an embedded one.", show_default=False),
     ] = None,
-    brokers: Annotated[
-        int | None, typer.Option(help="Brokers of the embedded Kafka.", show_default="1")
-    ] = None,
+    brokers: Brokers = None,
     out: Out = "runs",
     master: Master = None,
-    print_workload: Annotated[
-        bool, typer.Option("--print-workload", help="Show the workload that this makes; run nothing.")
-    ] = False,
+    print_workload: PrintWorkload = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -116,10 +106,10 @@ def compare_command(
         "receive_buffer": receive_buffer,
         "fetch_min_bytes": fetch_min_bytes,
     }
-    counts = messages or ("10,100" if round_trip else "10,100,1000,10000")
+    usual = "10,100" if round_trip else "10,100,1000,10000"
     comparison: dict[str, Any] = {
         "lengths": _listed(length),
-        "messages": _listed(counts),
+        "messages": _listed(usual if messages is None else messages),
         "repeat": repeat,
         "topics": {
             "name": topic_prefix,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from streamgauge.cli.embedded import embedded_brokers
-from streamgauge.cli.options import Debug, Master, Out, Quiet
+from streamgauge.cli.options import Acks, Brokers, Debug, Master, Out, PrintWorkload, Quiet
 from streamgauge.cli.running import run_workload
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import dump_yaml, load_target, parse
@@ -19,12 +18,6 @@ _WARM_UP_SHARE = 10
 _WARM_UP_S = 5.0
 """A broker that has just started is slower by far until its code is compiled."""
 _MOST_WARM_UP = 10_000
-
-
-class Acks(StrEnum):
-    none = "0"
-    leader = "1"
-    all = "all"
 
 
 def e2e_command(
@@ -58,14 +51,10 @@ def e2e_command(
             show_default=False,
         ),
     ] = None,
-    brokers: Annotated[
-        int | None, typer.Option(help="Brokers of the embedded Kafka.", show_default="1")
-    ] = None,
+    brokers: Brokers = None,
     out: Out = "runs",
     master: Master = None,
-    print_workload: Annotated[
-        bool, typer.Option("--print-workload", help="Show the workload that this makes; run nothing.")
-    ] = False,
+    print_workload: PrintWorkload = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:

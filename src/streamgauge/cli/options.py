@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
+
+
+class Acks(StrEnum):
+    none = "0"
+    leader = "1"
+    all = "all"
+
 
 Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Where run folders go: a path or a URL.")]
 Master = Annotated[
     str | None,
     typer.Option(help="Spark master; else local, with a slot for every agent.", show_default=False),
+]
+Brokers = Annotated[int | None, typer.Option(help="Brokers of the embedded Kafka.", show_default="1")]
+PrintWorkload = Annotated[
+    bool, typer.Option("--print-workload", help="Show the workload that this makes; run nothing.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Debug = Annotated[bool, typer.Option("--debug", "-d", help="Show debug output and tracebacks.")]

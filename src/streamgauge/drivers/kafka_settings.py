@@ -10,30 +10,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pydantic import Field
-
 from streamgauge.drivers.contract import SharedSetting
-from streamgauge.spec.model import Bytes, SpecModel
+from streamgauge.spec.client_settings import ClientSettings
 
 Library = Literal["librdkafka", "kafka-clients", "kafka-python", "aiokafka"]
 Role = Literal["producer", "consumer"]
 
 
-class KafkaSettings(SpecModel):
-    """What every Kafka driver takes. `acks` and `compression` belong to the load."""
+class KafkaSettings(ClientSettings):
+    """What every Kafka driver takes."""
 
     bootstrap: str | None = None
     """host:port[,host:port …]; else the system that the run starts, or `cluster up`."""
-    linger_ms: int | None = Field(default=None, ge=0)
-    batch_size: Bytes | None = Field(default=None, ge=1)
-    max_in_flight: int | None = Field(default=None, ge=1)
-    """Requests to a broker that may be unanswered at a time."""
-    idempotence: bool | None = None
-    send_buffer: Bytes | None = Field(default=None, ge=1)
-    """Of the socket; also `receive_buffer`."""
-    receive_buffer: Bytes | None = Field(default=None, ge=1)
-    fetch_min_bytes: Bytes | None = Field(default=None, ge=1)
-    fetch_max_wait_ms: int | None = Field(default=None, ge=0)
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,8 @@ def _case(workload: Workload, target: Target, parameters: dict[str, Any], case_i
 
 def _comparison(workload: Workload, comparison: Comparison, run_id: str) -> Case:
     contest = Contest(a=workload.targets[0], b=workload.targets[1], comparison=comparison)
+    if contest.b.name == contest.control_name:
+        raise BadInput(f"targets: {contest.b.name} is the name of A's control; choose another one for B")
     for cell in contest.cells:
         list(contest.rounds(cell))  # every topic has a legal name, or it is said now
     return Case(

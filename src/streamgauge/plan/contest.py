@@ -60,6 +60,10 @@ class Contest(SpecModel):
         return self.b if side == "b" else self.a
 
     @property
+    def control_name(self) -> str:
+        return f"{self.a.name}-control"
+
+    @property
     def cells(self) -> list[Cell]:
         """Messages outside, lengths inside, as the tables have them."""
         return [
@@ -88,7 +92,7 @@ class Contest(SpecModel):
         }
 
     def _topic(self, side: Side, length: int, number: int) -> str:
-        name = self.target_of(side).name + ("-control" if side == "control" else "")
+        name = self.control_name if side == "control" else self.target_of(side).name
         topic = f"{self.comparison.topics.name}__{name}__{length}__{number}"
         if len(topic) > _LONGEST_TOPIC:
             raise BadInput(

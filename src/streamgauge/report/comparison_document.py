@@ -6,7 +6,7 @@ from typing import Any
 
 from streamgauge.core.status import RunStatus
 from streamgauge.plan.cases import Case
-from streamgauge.plan.contest import Contest
+from streamgauge.plan.contest import Contest, Side
 from streamgauge.report.comparison_notes import notes_of
 from streamgauge.report.comparison_words import place_text
 from streamgauge.report.result_tables import ResultTables, Row
@@ -16,7 +16,7 @@ from streamgauge.tables.comparison_results import APPLIED_SETTINGS, COMPARISONS
 
 Document = dict[str, Any]
 
-LIBRARIES = ("a", "b")
+LIBRARIES: tuple[Side, ...] = ("a", "b")
 TIMES = ("count", "max_us", "min_us", "mean_us", "sd_us", "cv_percent", "median_us", "is_two_humped")
 RATIOS = ("max", "min", "mean", "sd", "cv", "median")
 ACCOUNTS = ("expected", "seen", "missing", "duplicate", "corrupt", "failed")
@@ -106,11 +106,12 @@ def _interval(row: Row, name: str) -> list[float] | None:
 
 def _conditions(contest: Contest, found: list[Document], settings: list[Row]) -> Document:
     plan = contest.comparison
-    used = {row["side"]: row["value"] for row in settings if row["role"] == ENGINE}
-    engines = {side: used.get(side, plan.engine) for side in LIBRARIES}
+    told = {row["side"]: (row["value"], row["note"] or None) for row in settings if row["role"] == ENGINE}
+    libraries = {
+        side: _library(contest.target_of(side), *told.get(side, (plan.engine, None))) for side in LIBRARIES
+    }
     return {
-        "a": _library(contest.a, engines["a"]),
-        "b": _library(contest.b, engines["b"]),
+        **libraries,
         "lengths": list(plan.lengths),
         "message_counts": list(plan.messages),
         "repeat": plan.repeat,
@@ -127,12 +128,12 @@ def _conditions(contest: Contest, found: list[Document], settings: list[Row]) ->
         "warm_up_messages": plan.warm_up_messages,
         "equivalence_percent": plan.equivalence_percent,
         "settings": _settings(settings),
-        "notes": notes_of(plan, found, mixed=len(set(engines.values())) > 1),
+        "notes": notes_of(plan, found, mixed=libraries["a"]["engine"] != libraries["b"]["engine"]),
     }
 
 
-def _library(target: Target, engine: str) -> Document:
-    return {"name": target.name, "driver": target.driver, "engine": engine}
+def _library(target: Target, engine: str, version: str | None) -> Document:
+    return {"name": target.name, "driver": target.driver, "engine": engine, "version": version}
 
 
 def _settings(rows: list[Row]) -> list[Document]:

@@ -73,5 +73,7 @@ def verdict_text(row: dict[str, Any], conditions: dict[str, Any]) -> str:
 
 
 def library_text(library: dict[str, Any]) -> str:
-    driver = "" if library["driver"] == library["name"] else f" ({library['driver']})"
-    return f"{library['name']}{driver}" + (", loop in the JVM" if library["engine"] == "jvm" else "")
+    driver = None if library["driver"] == library["name"] else library["driver"]
+    about = ", ".join(part for part in (driver, library["version"]) if part)
+    loop = ", loop in the JVM" if library["engine"] == "jvm" else ""
+    return str(library["name"]) + (f" ({about})" if about else "") + loop

@@ -6,25 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from streamgauge.spec.client_settings import ClientSettings
 from streamgauge.spec.model import Bytes, Count, Seconds, SpecModel
 from streamgauge.spec.topics import Topics
 
 Operation = Literal["produce", "consume", "round_trip"]
 Preset = Literal["fair", "seed"]
 EngineName = Literal["python", "jvm"]
-
-
-class ClientSettings(SpecModel):
-    """Settings that mean the same in every library, by one name; None: as the preset has it."""
-
-    linger_ms: int | None = Field(default=None, ge=0)
-    batch_size: Bytes | None = Field(default=None, ge=1)
-    max_in_flight: int | None = Field(default=None, ge=1)
-    idempotence: bool | None = None
-    send_buffer: Bytes | None = Field(default=None, ge=1)
-    receive_buffer: Bytes | None = Field(default=None, ge=1)
-    fetch_min_bytes: Bytes | None = Field(default=None, ge=1)
-    fetch_max_wait_ms: int | None = Field(default=None, ge=0)
 
 
 PRESETS: dict[Preset, dict[str, Any]] = {

@@ -236,7 +236,9 @@ class Workload(SpecModel):
     @field_validator("load", mode="before")
     @classmethod
     def _load_or_comparison(cls, load: Any, info: ValidationInfo) -> Any:
-        comparison = info.data.get("comparison")
+        if "comparison" not in info.data:
+            return {"messages": 1}  # it is faulty, which is said already
+        comparison = info.data["comparison"]
         if comparison is None:
             if load is _LEFT_OUT:
                 raise PydanticCustomError("missing", "required")
