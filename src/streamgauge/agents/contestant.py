@@ -73,7 +73,10 @@ class Contestant:
     def warm_up(self, topic: str, start: dict[tuple[int, int], int]) -> list[Row]:
         """Let everything that is loaded or compiled only once be so; the client settings in force."""
         comparison = self._contest.comparison
-        messages = OrdinalMessages(_WARM_UP_BYTES, max(1, comparison.warm_up_messages), self._seed)
+        # What is simulated needs no warming.
+        is_simulated = self._driver.capabilities.simulated_time
+        count = 1 if is_simulated else max(1, comparison.warm_up_messages)
+        messages = OrdinalMessages(_WARM_UP_BYTES, count, self._seed)
         place = Place(topic, _WARM_UP_NUMBER, start)
         for operation in ("produce",) if comparison.produce_only else ("produce", "consume"):
             outcome = _operation(self._loops, operation, place, messages, False)

@@ -107,7 +107,7 @@ def _interval(row: Row, name: str) -> list[float] | None:
 def _conditions(contest: Contest, found: list[Document], settings: list[Row]) -> Document:
     plan = contest.comparison
     told = {row["side"]: (row["value"], row["note"] or None) for row in settings if row["role"] == ENGINE}
-    libraries = {
+    libraries: Document = {
         side: _library(contest.target_of(side), *told.get(side, (plan.engine, None))) for side in LIBRARIES
     }
     return {
