@@ -171,7 +171,7 @@ def test_swapping_a_and_b_inverts_every_verdict(tmp_path: Path) -> None:
     for name, seed, factor in (("quick", 1, 1), ("slow", 2, 2)):
         text = SIMULATED.format(name=name, seed=seed, ms=2 * factor, ns=1000 * factor)
         (tmp_path / f"{name}.yaml").write_text(text)
-    flags = ("--length", "10,100", "--messages", "10", "--repeat", "12")
+    flags = ("--length", "10", "--messages", "10", "--repeat", "9")
     verdicts, ratios = {}, {}
     for order in (("quick", "slow"), ("slow", "quick")):
         a, b = (tmp_path / f"{name}.yaml" for name in order)
@@ -182,11 +182,11 @@ def test_swapping_a_and_b_inverts_every_verdict(tmp_path: Path) -> None:
         rows = document["comparisons"]
         verdicts[order[0]] = [row["verdict"] for row in rows]
         ratios[order[0]] = [row["ratio_percent"]["median"] for row in rows]
-        assert len(rows) == 2 * 2 * 2
+        assert len(rows) == 2 * 2
         assert not any(row["is_tainted"] for row in rows)
-    assert verdicts == {"quick": ["A faster"] * 8, "slow": ["B faster"] * 8}
-    assert ratios["quick"] == pytest.approx([50] * 8, rel=0.15)
-    assert ratios["slow"] == pytest.approx([200] * 8, rel=0.15)
+    assert verdicts == {"quick": ["A faster"] * 4, "slow": ["B faster"] * 4}
+    assert ratios["quick"] == pytest.approx([50] * 4, rel=0.15)
+    assert ratios["slow"] == pytest.approx([200] * 4, rel=0.15)
     # Every stage again, from the files of the one before.
     run = one_run(tmp_path / "slow")
     before = (run / "results" / "results.json").read_bytes()
@@ -200,6 +200,11 @@ def test_swapping_a_and_b_inverts_every_verdict(tmp_path: Path) -> None:
         in (run / "report" / "csv" / "repetitions-warm.csv").read_text()
     )
     assert "ok" in streamgauge("runs", "--out", tmp_path / "slow").stdout
+
+
+def _turns(live: Path) -> int:
+    completed: int = json.loads(live.read_text())["completed"]
+    return completed
 
 
 @pytest.mark.spark
@@ -217,7 +222,7 @@ def test_ctrl_c_keeps_what_was_compared_and_leaves_nothing_running(tmp_path: Pat
         start_new_session=True,
     )
     try:
-        wait_for(lambda: list(out.glob("*/live/referee-0.json")))
+        wait_for(lambda: [1 for file in out.glob("*/live/referee-0.json") if _turns(file) > 12])
         os.killpg(process.pid, signal.SIGINT)
         _, stderr = process.communicate(timeout=120)
     finally:

@@ -56,6 +56,9 @@ class ContestProcess:
                 for side, topic in message["warm_up"].items()
                 for row in self._sides[side].warm_up(topic, starts[topic])
             ]
+            # All that is there to stay need not be looked through between two trials.
+            gc.collect()
+            gc.freeze()
             return {"warm": rows}
         given = message["turn"]
         turn = Turn(**{**given, "cell": Cell(**given["cell"])})
