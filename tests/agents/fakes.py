@@ -136,7 +136,7 @@ class FakeConsumer(Consumer):
         return Received(values, None, 0, 0, offsets, offsets + 5000, BROKER_TIME_APPEND)
 
     def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
-        return self.read >= ends[0, 0]
+        return self.read >= max(ends.values(), default=0)
 
     def close(self) -> None:
         self.closed = True
@@ -213,3 +213,32 @@ class FakeRendezvous:
 
 
 FAKE_TARGET = Target(name="fake", driver="fake", client={"sasl.password": "${SG_PASSWORD}"})
+
+
+class StreamDriver(FakeDriver):
+    """A client of its own for each number."""
+
+    def __init__(self, clients: Mapping[int, FakeProducer | FakeConsumer], ends: Any = None) -> None:
+        super().__init__()
+        self._clients, self._stream_ends = clients, ends or {}
+
+    def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
+        return dict(self._stream_ends)
+
+    def producer(self, options: ProducerOptions) -> Producer:
+        self.options.append(options)
+        client = self._clients[options.number]
+        assert isinstance(client, Producer)
+        return client
+
+    def consumer(self, options: ConsumerOptions) -> Consumer:
+        self.options.append(options)
+        client = self._clients[options.number]
+        assert isinstance(client, Consumer)
+        return client
+
+
+class RealTimeStreamDriver(StreamDriver):
+    """Whose clients share one time, so that they take turns."""
+
+    capabilities = RealTimeDriver.capabilities

@@ -28,18 +28,24 @@ class Stage:
         self.rendezvous = FakeRendezvous()
 
     def produce(self, driver: FakeDriver) -> ProducerAgent:
-        columns = SendColumns(self.assignment.task.number, self.recorder.files, self.recorder.writer)
+        columns = [SendColumns(n, self.recorder.files, self.recorder.writer) for n in self._numbers]
         agent = ProducerAgent(self.assignment, driver, columns, self.diary, self.live)
         agent.run(START_NS, self.rendezvous)
-        columns.close()
+        for own in columns:
+            own.close()
         return agent
 
     def consume(self, driver: FakeDriver) -> ConsumerAgent:
-        columns = ReceiveColumns(self.assignment.task.number, self.recorder.files, self.recorder.writer)
+        columns = [ReceiveColumns(n, self.recorder.files, self.recorder.writer) for n in self._numbers]
         agent = ConsumerAgent(self.assignment, driver, columns, self.diary, self.live)
         agent.run(self.rendezvous)
-        columns.close()
+        for own in columns:
+            own.close()
         return agent
+
+    @property
+    def _numbers(self) -> tuple[int, ...]:
+        return self.assignment.task.numbers
 
     @property
     def sends(self) -> list[dict[str, Any]]:

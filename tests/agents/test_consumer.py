@@ -183,3 +183,13 @@ def test_drain_timeout_is_counted_from_the_end_of_the_producers(stage: Stage) ->
     agent = ran(stage, client, lambda: 1)
     assert agent.timed_out
     assert client.clock.at_ns >= START_NS + 12 * NS_PER_S
+
+
+def test_with_acks_of_the_leaders_the_end_is_where_these_say(assign: Assign) -> None:
+    """No second of waiting for what may still become visible: it is known how much there is."""
+    stage = Stage(assign("consumer-0", acks=1))
+    stage.rendezvous.acked_ends = lambda: {(0, 0): 3}
+    client = consumer((at_ms(5), messages(2)), (at_ms(400), messages(1, first=2)))
+    ran(stage, client, lambda: 2)
+    assert len(stage.receives) == 3
+    assert client.clock.at_ns < at_ms(700)

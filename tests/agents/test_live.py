@@ -31,7 +31,8 @@ def test_what_is_published_is_of_the_newest_latencies(assign: Assign, batches: l
     shown = Live(assignment)
     for batch in batches:
         shown.observe(np.array(batch, np.int64))
-    shown.messages = 5
+    shown.count(0, 2)
+    shown.count(1, 3)
     shown.publish()
     newest = [latency for batch in batches for latency in batch][-KEPT:]
     expected = {"case": "001", "kind": "consumer", "messages": 5}

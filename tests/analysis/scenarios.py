@@ -35,6 +35,9 @@ def all_cases() -> Iterator[CaseEvents]:
         _not_begun,
         _nothing_sent,
         _two_topics,
+        _streams,
+        _unreported,
+        _unreported_and_alone,
     ):
         yield make()
     for seed in SEEDS:
@@ -261,4 +264,39 @@ def _two_topics() -> CaseEvents:
         send = case.send(sequence, topic=sequence % 2, partition=sequence // 2 % 2)
         if sequence != 5:
             case.receive(send)
+    return case
+
+
+def _streams() -> CaseEvents:
+    """Two topics of two partitions, each with a stream of four messages of 1 KiB.
+
+    Stream n is sent from n ms on, at 1 ms intervals, and each message takes 10·(n + 1) ms.
+    """
+    load = {"streams": "per_partition", "messages": 16, "rate": "unlimited", "message": {"size": 1024}}
+    case = CaseEvents("streams", load={**load, "topics": {"count": 2, "partitions": 2}})
+    for number in range(4):
+        for sequence in range(4):
+            at_ns = START_NS + (number + sequence) * MS
+            place = {"topic": number // 2, "partition": number % 2, "producer": number}
+            times = {"intended_ns": at_ns, "sent_ns": at_ns, "size_bytes": 1024}
+            send = case.send(sequence, **place, **times)
+            case.receive(send, consumer=number, received_ns=at_ns + 10 * (number + 1) * MS)
+    return case
+
+
+def _unreported() -> CaseEvents:
+    """Without delivery reports: of five messages one never came, and nobody was told of any."""
+    load = {"streams": "per_partition", "messages": 5, "completions": False}
+    case = CaseEvents("unreported", load=load)
+    for sequence in range(5):
+        send = case.send(sequence, offset=None, acked_ns=None)
+        if sequence != 2:
+            case.receive(send, offset=sequence)
+    return case
+
+
+def _unreported_and_alone() -> CaseEvents:
+    case = CaseEvents("unreported_and_alone", load={"messages": 3, "completions": False, "consumers": 0})
+    for sequence in range(3):
+        case.send(sequence, partition=None, offset=None, acked_ns=None)
     return case

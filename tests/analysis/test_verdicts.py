@@ -44,6 +44,23 @@ def test_status_and_reasons(results, case, status, said):
     assert reasons(results, case) == said
 
 
+def test_without_delivery_reports_receipt_alone_is_known(results):
+    assert results.row("verdicts", "unreported")["status"] == "failed"
+    assert reasons(results, "unreported") == [
+        "1 messages, sent without delivery reports, did not arrive",
+        "delivery reports were off: acknowledgements and failures are not known",
+    ]
+    [counts] = results.rows("accounting", "unreported", scope="case")
+    assert (counts["sent"], counts["acked"], counts["received"], counts["unseen"]) == (5, 0, 4, 0)
+
+
+def test_with_neither_reports_nor_consumers_nothing_is_known_and_nothing_is_claimed(results):
+    assert results.row("verdicts", "unreported_and_alone")["status"] == "ok"
+    assert reasons(results, "unreported_and_alone") == [
+        "delivery reports were off: acknowledgements and failures are not known"
+    ]
+
+
 def test_what_went_wrong_makes_a_case_fail(results):
     for case in ("missing", "never_received", "damaged", "failures", "warm_up", "planted-0"):
         assert results.row("verdicts", case)["status"] == "failed"

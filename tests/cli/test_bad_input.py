@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from streamgauge.plan.cases import expand
+from streamgauge.spec.loading import load_workload
 from tests.cli.streamgauge_command import streamgauge
 
 GOOD = """
@@ -61,6 +63,23 @@ def test_a_wrong_workload(tmp_path: Path, change: tuple[str, str], words: str) -
         (("e2e", "--bootstrap", "a:1", "--brokers", "3"), "--brokers is for the embedded Kafka"),
         (("e2e", "--master", "local[1]"), "2 agents need 2 Spark slots at once, it has 1"),
         (("e2e", "--target", "no.yaml"), "no.yaml: cannot be read"),
+        (("sweep", "--partitions", "8:1:1"), "--partitions: '8:1:1' is an empty range: 8 is above 1"),
+        (("sweep", "--partitions", "1:8:*1"), "--partitions: '1:8:*1' is a range that never ends"),
+        (("sweep", "--topics", ","), "--topics: has no values"),
+        (("sweep", "--message-size", "big"), "load.message.size: 'big' is not a size in bytes"),
+        (("sweep", "--acks", "2"), "load.acks: must be '0', '1' or 'all', not '2'"),
+        (("sweep", "--stream-size", "10", "--message-size", "64"), "10 bytes hold no message of 64 bytes"),
+        (("sweep", "--stream-size", "64,10"), "sweep: load: stream_size: 10 bytes hold no message"),
+        (("sweep", "--replicas", "3"), "3 replicas need as many brokers; target kafka has 1"),
+        (("sweep", "--eos"), "transactions: need acks: all"),
+        (
+            ("sweep", "--case", "colour=red"),
+            "'colour=red' is not knob=value; knobs: topics",
+        ),
+        (("sweep", "--case", "completions=maybe"), "'maybe' is neither true nor false"),
+        (("sweep", "--acks", "1,all", "--case", "acks=0"), "cases: acks is swept, too"),
+        (("sweep", "--resume", "runs/nothing"), "runs/nothing: no such run folder"),
+        (("run",), "run: give a workload, or --resume and a run"),
     ],
 )
 def test_a_wrong_command_line(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
@@ -94,7 +113,22 @@ def test_print_workload_is_a_workload(tmp_path: Path) -> None:
     assert "partitions: 3" in printed
 
 
+def test_what_sweep_makes_is_a_workload_too(tmp_path: Path) -> None:
+    flags = ("--partitions", "1:4:*2", "--message-size", "64,1KiB", "--acks", "1,-1", "--iterations", "2")
+    listed = ("--case", "topics=2,completions=no", "--case", "topics=3")
+    printed = streamgauge("sweep", "--print-workload", *flags, *listed).stdout
+    file = tmp_path / "w.yaml"
+    file.write_text(printed)
+    again = streamgauge("run", file, "--print-workload")
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == printed
+    cases = expand(load_workload(file), "run")
+    assert len(cases) == 2 * 2 * 3 * 2 * 2
+    assert {(case.load.topics.count, case.load.completions) for case in cases} == {(2, False), (3, True)}
+    assert {case.load.acks for case in cases} == {"1", "all"}
+
+
 def test_help_names_every_command() -> None:
     printed = streamgauge("--help").stdout
-    for name in ("run", "e2e", "cluster", "analyze", "report", "results", "runs"):
+    for name in ("run", "e2e", "sweep", "cluster", "analyze", "report", "results", "runs"):
         assert f" {name} " in printed

@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
@@ -186,6 +187,44 @@ class DriverConformance:
             for counters in (wired.producer.counters(), wired.consumer.counters()):
                 assert all(isinstance(count, int) and count > 0 for count in counters.values())
 
+    def test_a_producer_bound_to_a_partition_sends_everything_there(self, driver: Driver, topic: str) -> None:
+        if not driver.capabilities.placed:
+            pytest.skip("this transport's producers cannot be bound to a partition")
+        names = (f"{topic}-0", f"{topic}-1")
+        with Wired(driver, names, partitions=3, message=Message(size=64), place=(1, 2)) as wired:
+            wired.send(300, batch=100, topic=1)
+            acks = wired.collect_acks()
+            got = wired.receive(300)
+        assert set(got.topics) == {1}
+        assert {partition for partition, _ in got.places} == {2}
+        for told in acks:
+            assert set(np.broadcast_to(told.partitions, len(told)).tolist()) == {2}
+
+    @pytest.mark.parametrize("size", [64, 8], ids=["in the value", "in the key"])
+    def test_without_completions_messages_arrive_and_nothing_is_told(
+        self, driver: Driver, topic: str, size: int
+    ) -> None:
+        if not driver.capabilities.unreported:
+            pytest.skip("this transport's producers are always told")
+        with Wired(driver, (topic,), partitions=2, message=Message(size=size), completions=False) as wired:
+            wired.send(1000, batch=250)
+            assert wired.collect_acks() == []
+            got = wired.receive(1000)
+        assert len(got.values) == 1000
+
+    def test_messages_of_a_transaction_arrive_when_it_is_committed(self, driver: Driver, topic: str) -> None:
+        if not driver.capabilities.transactional:
+            pytest.skip("this transport has no transactions")
+        with Wired(driver, (topic,), partitions=2, message=Message(size=64), transactional=True) as wired:
+            wired.send(100, batch=50)
+            wired.collect_acks()
+            assert wired.consumer.poll(1.0) is None, "nothing of it can be seen yet"
+            wired.producer.commit()
+            wired.send(50, batch=50)
+            wired.producer.commit()
+            wired.collect_acks()
+            assert len(wired.receive(150).values) == 150
+
     def test_settings_in_force_are_told(self, driver: Driver, topic: str) -> None:
         with Wired(driver, (topic,), partitions=1, message=Message(size=64)) as wired:
             assert isinstance(wired.producer.settings_in_force(), dict)
@@ -228,7 +267,19 @@ def consume_all(consumer: Consumer, count: int) -> Got:
 class Wired:
     """A producer and a consumer on fresh topics, closed and removed afterwards."""
 
-    def __init__(self, driver: Driver, names: tuple[str, ...], partitions: int, message: Message) -> None:
+    def __init__(
+        self,
+        driver: Driver,
+        names: tuple[str, ...],
+        partitions: int,
+        message: Message,
+        *,
+        transactional: bool = False,
+        **options: Any,
+    ) -> None:
+        """`options`: of the producer."""
+        self._transactional = transactional
+        self._options = options | ({"transactional_id": f"id-{names[0]}"} if transactional else {})
         self._driver, self._names, self._partitions, self._message = driver, names, partitions, message
         self._maker = MessageMaker(message, TAG, producer=0)
         self._sent = 0
@@ -241,9 +292,13 @@ class Wired:
         self._driver.prepare_topics(Topics(name="x", partitions=self._partitions), names)
         places = tuple((t, p) for t in range(len(names)) for p in range(self._partitions))
         start = self._driver.end_offsets(names, self._partitions)
-        self.consumer = self._driver.consumer(ConsumerOptions(0, names, carrier, places, None, start))
+        self.consumer = self._driver.consumer(
+            ConsumerOptions(0, names, carrier, places, None, start, transactions=self._transactional)
+        )
         self.consumer.wait_ready(15)
-        self.producer = self._driver.producer(ProducerOptions(0, names, carrier, "all", "none"))
+        self.producer = self._driver.producer(
+            ProducerOptions(0, names, carrier, "all", "none", **self._options)
+        )
         return self
 
     def __exit__(self, *_: object) -> None:

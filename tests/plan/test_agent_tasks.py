@@ -60,3 +60,40 @@ def test_without_a_count_producers_go_on_until_the_time_is_up() -> None:
 
 def test_an_agent_is_named_by_kind_and_number() -> None:
     assert AgentTask(kind="consumer", number=3).agent == "consumer-3"
+
+
+@given(st.integers(1, 5), st.integers(1, 12), st.integers(1, 8), st.integers(0, 8), st.integers(1, 9))
+@untimed
+def test_every_partition_has_one_producer_and_one_consumer_of_its_own(
+    topics: int, partitions: int, producers: int, consumers: int, messages: int
+) -> None:
+    load = Load(
+        streams="per_partition",
+        producers=producers,
+        consumers=consumers,
+        stream_size=messages * 64 + 7,
+        stream_warm_up_messages=2,
+        message={"size": 64},
+        topics=Topics(count=topics, partitions=partitions),
+    )
+    places = [(t, p) for t in range(topics) for p in range(partitions)]
+    for tasks, processes in zip(dealt(load), (producers, consumers), strict=True):
+        assert len(tasks) == min(processes, len(places))
+        streams = sorted((stream for task in tasks for stream in task.streams), key=lambda s: s.number)
+        if processes:
+            assert [(stream.topic, stream.partition) for stream in streams] == places
+            assert [stream.number for stream in streams] == list(range(len(places)))
+        assert {stream.messages for stream in streams} <= {messages}
+        assert {stream.warm_up_messages for stream in streams} <= {2}
+        shares = [len(task.streams) for task in tasks]
+        assert not shares or max(shares) - min(shares) <= 1
+
+
+def test_the_numbers_of_a_task_are_those_in_its_events() -> None:
+    load = Load(streams="per_partition", producers=2, messages=9, topics=Topics(partitions=3))
+    producers, consumers = dealt(load)
+    assert [task.numbers for task in producers] == [(0, 2), (1,)]
+    assert [task.numbers for task in consumers] == [(0, 1, 2)]
+    assert consumers[0].partitions == ((0, 0), (0, 1), (0, 2))
+    assert [task.messages for task in producers] == [6, 3]
+    assert AgentTask(kind="producer", number=4).numbers == (4,)

@@ -7,7 +7,8 @@ import pytest
 
 from streamgauge.core.errors import BadInput
 from streamgauge.plan.cases import Case, expand
-from streamgauge.spec.workload import Step, Workload
+from streamgauge.spec.rate import Step
+from streamgauge.spec.workload import Workload
 
 Make = Callable[..., Workload]
 
@@ -109,3 +110,41 @@ def test_no_two_cases_share_a_tag_nor_does_the_same_case_of_another_run(workload
 
 def test_a_plan_made_again_has_the_same_tags(workload: Make) -> None:
     assert expanded(workload({"producers": [1, 2]})) == expanded(workload({"producers": [1, 2]}))
+
+
+def test_listed_cases_are_crossed_with_the_sweep(workload: Make) -> None:
+    content = workload({"producers": [1, 2]}).model_dump(mode="json", by_alias=True)
+    content["cases"] = [{"message.size": 64, "acks": "1"}, {"message.size": 100}]
+    cases = expanded(Workload.model_validate(content))
+    points = [(case.load.message.size, case.load.acks, case.load.producers) for case in cases]
+    assert points == [(64, "1", 1), (64, "1", 2), (100, "all", 1), (100, "all", 2)]
+    assert cases[0].parameters == {"message.size": 64, "acks": "1", "producers": 1}
+
+
+def test_rounds_come_one_after_another(workload: Make) -> None:
+    content = workload({"producers": [1, 2]}, targets=("a", "b")).model_dump(mode="json", by_alias=True)
+    content["iterations"] = 2
+    cases = expanded(Workload.model_validate(content))
+    order = [(case.target.name, case.iteration, case.load.producers) for case in cases]
+    assert order == [(t, i, p) for t in "ab" for i in (1, 2) for p in (1, 2)]
+
+
+def test_a_range_is_a_sweep(workload: Make) -> None:
+    cases = expanded(workload({"topics.partitions": "1:8:*2"}))
+    assert [case.load.topics.partitions for case in cases] == [1, 2, 4, 8]
+
+
+def test_own_names_have_run_and_case_in_them(workload: Make) -> None:
+    one, two = expanded(workload({"topics.count": [1, 2]}, topics={"name": "t", "own_names": True}), "run-7")
+    assert one.topics == ("t-run-7-001",)
+    assert two.topics == ("t-run-7-002-0", "t-run-7-002-1")
+
+
+def test_a_stream_that_is_no_multiple_of_its_messages_is_said(workload: Make) -> None:
+    load = {"streams": "per_partition", "messages": None, "message": {"size": 64}}
+    whole, rest = expanded(workload({"stream_size": [1024, 1000]}, **load, stream_size=64))
+    assert whole.notes == ()
+    assert rest.notes == (
+        "stream size 1,000 B is no multiple of the message size 64 B: "
+        "15 messages, 960 B, went to each partition",
+    )

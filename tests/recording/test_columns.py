@@ -268,3 +268,34 @@ def test_the_background_writer_writes_the_same_rows(recorder: Recorder) -> None:
     recorder.writer.close()
     rows = sorted(recorder.rows(SENDS), key=lambda row: row["sequence"])
     assert rows == sending.expected
+
+
+def test_where_everything_is_sent_to_is_known_without_acks(recorder: Recorder) -> None:
+    columns = SendColumns(PRODUCER, recorder.files, recorder.writer, place=(0, 5))
+    columns.add(2, 0, np.array([10, 10]), np.array([START_NS, START_NS]), START_NS)
+    columns.add_acks(told([0], partition=-1, offsets=[-1], errors={0: "no"}), START_NS + 1)
+    columns.close()
+    assert [row["partition"] for row in recorder.rows(SENDS)] == [5, 5]
+
+
+def test_without_completions_chunks_do_not_wait_for_acks(recorder: Recorder) -> None:
+    columns = SendColumns(PRODUCER, recorder.files, recorder.writer, completions=False)
+    for _ in range(4):
+        columns.add(SMALL_CHUNK, 0, np.full(SMALL_CHUNK, 10), np.full(SMALL_CHUNK, START_NS), START_NS)
+    assert len(recorder.rows(SENDS)) == 2 * SMALL_CHUNK
+    columns.add_acks(told([3 * SMALL_CHUNK], offsets=[-1], errors={3 * SMALL_CHUNK: "too large"}), START_NS)
+    columns.close()
+    rows = recorder.rows(SENDS)
+    assert len(rows) == 4 * SMALL_CHUNK
+    assert [row["error"] for row in rows if row["error"]] == ["too large"]
+
+
+def test_how_far_acks_say_that_partitions_go(recorder: Recorder) -> None:
+    columns = SendColumns(PRODUCER, recorder.files, recorder.writer)
+    assert columns.acked_ends() == {}
+    columns.follow_ends(topics=2, partitions=3)
+    for topic in (0, 1):
+        columns.add(4, topic, np.full(4, 10), np.full(4, START_NS), START_NS)
+    columns.add_acks(told([3, 0, 1], partition=np.array([2, 1, 1]), offsets=[70, 9, 30]), START_NS)
+    columns.add_acks(told([5, 4], partition=np.array([0, -1]), offsets=[0, -1], errors={4: "no"}), START_NS)
+    assert columns.acked_ends() == {(0, 1): 31, (0, 2): 71, (1, 0): 1}

@@ -167,6 +167,11 @@ def _add_scope(
         throughput[f"{name}_messages_per_s"] = per_s
         throughput[f"{name}_bytes_per_s"] = None if per_s is None else per_s * 700
     rows["throughput"].append(place | throughput)
+    if received is not None and place["scope"] != "second":
+        streams = case.load.topics.partitions if place["partition"] is None else 1
+        delivery = {"partitions": streams, "messages": sent, "bytes": sent * 700, "wall_s": received}
+        delivery |= {"runtime_s": streams * received, "messages_per_s": sent / received}
+        rows["runtimes"].append(place | delivery | {"kib_per_s": sent / received * 700 / 1024})
 
 
 def _counts(case: Case, sent: int, faults: dict[str, int]) -> dict[str, int]:

@@ -121,9 +121,7 @@ def test_a_browser_draws_every_plot(
     assert "injected" not in facts
     assert int(facts["drawn"]) >= 6
     assert browser.evaluate("innerWidth") == screen["width"]
-    drawn = (
-        "Array.from(document.querySelectorAll('.plot')).filter((p) => p.querySelector('.lines path')).length"
-    )
+    drawn = "Array.from(document.querySelectorAll('.plot')).filter((p) => p.querySelector('.lines path, .bars path')).length"
     assert browser.evaluate(drawn) == int(facts["figures"])
     assert browser.troubles() == []
 
@@ -132,7 +130,7 @@ def test_a_browser_draws_every_plot(
 def test_plots_wait_until_they_are_in_view(browser: Chromium, pages: dict[str, Path]) -> None:
     browser.open(pages["sweep"], 1280, 800)
     browser.wait_for("document.documentElement.dataset.drawn === '1'")
-    assert browser.facts()["figures"] == "29"
+    assert browser.facts()["figures"] == "31"
     browser.evaluate("location.hash = '#case-002'")
     browser.wait_for("document.getElementById('case-002').open")
     browser.evaluate("document.querySelector('#case-002 .plot').scrollIntoView()")

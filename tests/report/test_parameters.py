@@ -27,6 +27,16 @@ def _parameters(load: dict[str, Any], **rest: Any) -> dict[str, Any]:
         ),
         ({"messages": 9, "topics": {"count": 3}, "compression": "lz4"}, "3 topics · 1 partition × 1 replica"),
         ({"messages": 9, "warm_up_messages": 5}, "acks all · warm-up 5"),
+        (
+            {"streams": "per_partition", "messages": 9, "topics": {"partitions": 3}, "consumers": 2},
+            "3 producer/consumer pairs in 1 + 2 processes · 9 messages",
+        ),
+        (
+            {"streams": "per_partition", "messages": 9, "topics": {"partitions": 3}, "consumers": 0},
+            "3 producers in 1 process · 9 messages",
+        ),
+        ({"messages": 9, "completions": False}, "no delivery reports"),
+        ({"messages": 9, "transactions": {"messages": 50}}, "transactions of 50 messages"),
     ],
 )
 def test_the_load_in_one_line(load: dict[str, Any], words: str) -> None:

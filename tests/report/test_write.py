@@ -12,7 +12,7 @@ def test_all_parts_are_written(one_case: RunDir) -> None:
     assert place == one_case.url("report/index.html")
     assert one_case.read_text(one_case.report_page).startswith("<!doctype html>")
     assert json.loads(one_case.read_text(one_case.results_document)) == results_document(one_case)
-    assert len(list(one_case.list_files(one_case.report_csv, ".csv"))) == 9
+    assert len(list(one_case.list_files(one_case.report_csv, ".csv"))) == 10
 
 
 def test_a_report_can_be_written_again(one_case: RunDir) -> None:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import dump_yaml, load_target, load_workload, parse
 from streamgauge.spec.model import SpecModel
+from streamgauge.spec.rate import Step
 from streamgauge.spec.target import KafkaClusterSystem, Target
-from streamgauge.spec.workload import FileLines, Keys, Load, Message, SizeDistribution, Step, Topics, Workload
+from streamgauge.spec.workload import FileLines, Keys, Load, Message, SizeDistribution, Topics, Workload
 
 from ..core.properties import untimed
 from .conftest import Write
@@ -85,8 +86,8 @@ def refused(path: Path) -> str:
             "load",
             "no message for some of 3 producers",
         ),
-        ({"load__messages": GONE}, "load", "exactly one of `messages` and `duration`"),
-        ({"load__duration": "5s"}, "load", "exactly one of `messages` and `duration`"),
+        ({"load__messages": GONE}, "load", "exactly one of `messages`, `duration` and"),
+        ({"load__duration": "5s"}, "load", "exactly one of `messages`, `duration` and"),
         ({"load__messages": GONE, "load__duration": "5KiB"}, "load.duration", "not a duration"),
         ({"load__messages": GONE, "load__duration": 0}, "load.duration", "greater than 0"),
         ({"load__time_limit": 0}, "load.time_limit", "greater than 0"),

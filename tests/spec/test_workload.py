@@ -79,3 +79,48 @@ def test_a_workload_cannot_be_changed_once_read() -> None:
     load = Load(messages=1)
     with pytest.raises(ValueError, match="frozen"):
         load.messages = 2  # type: ignore[misc]
+
+
+STREAMS = {"streams": "per_partition", "topics": {"count": 2, "partitions": 3}}
+
+
+def test_each_partitions_own_stream_has_a_size_in_bytes() -> None:
+    load = Load.model_validate({**STREAMS, "stream_size": "1KiB", "message": {"size": 64}})
+    assert (load.partition_count, load.producer_count, load.consumer_count) == (6, 6, 6)
+    assert load.total_messages == 6 * 16
+
+
+def test_what_is_left_over_of_a_stream_is_not_sent() -> None:
+    load = Load.model_validate({**STREAMS, "stream_size": 1000, "message": {"size": 64}})
+    assert load.total_messages == 6 * 15
+
+
+def test_without_consumers_a_stream_is_only_produced() -> None:
+    load = Load.model_validate({**STREAMS, "messages": 60, "consumers": 0})
+    assert (load.producer_count, load.consumer_count) == (6, 0)
+
+
+def test_a_warm_up_of_each_stream_adds_up() -> None:
+    load = Load.model_validate({**STREAMS, "messages": 60, "stream_warm_up_messages": 2})
+    assert load.total_warm_up_messages == 12
+
+
+@pytest.mark.parametrize(
+    ("load", "words"),
+    [
+        ({"stream_size": 1000}, "own stream; set streams: per_partition"),
+        ({**STREAMS, "stream_size": 1000, "message": {"size": {"lines_of": "f"}}}, "one fixed size above 0"),
+        ({**STREAMS, "stream_size": 1000, "message": {"size": 0}}, "one fixed size above 0"),
+        ({**STREAMS, "stream_size": 63, "message": {"size": 64}}, "63 bytes hold no message of 64 bytes"),
+        ({**STREAMS, "stream_size": 64, "messages": 9}, "exactly one of"),
+        ({**STREAMS, "messages": 5}, "5 cannot be shared by 6 producers"),
+        ({**STREAMS, "messages": 6, "warm_up_messages": 5}, "5 is below one for each producer"),
+        ({**STREAMS, "messages": 6, "subscription": "group"}, "a group deals out partitions itself"),
+        ({"messages": 6, "stream_warm_up_messages": 1}, "is for streams: per_partition"),
+        ({"messages": 6, "transactions": {}, "acks": 1}, "transactions: need acks: all"),
+    ],
+)
+def test_streams_that_cannot_be(load: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=r".") as caught:
+        Load.model_validate(load)
+    assert words in str(caught.value)

@@ -35,13 +35,19 @@ class InlineAcks:
 
     def __init__(self, producer: Producer, columns: SendColumns) -> None:
         self._producer, self._columns, self._clock = producer, columns, producer.clock
+        self.is_paused = False
+        """Nobody is to call the producer now."""
 
     def look(self) -> None:
+        if self.is_paused:
+            return
         acks = self._producer.poll(0)
         if acks is not None:
             self._columns.add_acks(acks, self._clock.now_ns())
 
     def wait_until(self, due_ns: int) -> None:
+        if self.is_paused:
+            self._clock.sleep_until(due_ns)
         while (left := due_ns - self._clock.now_ns()) > 0:
             if self._producer.outstanding() == 0 or left < _LEAST_WAIT_NS:
                 self.look()

@@ -65,10 +65,16 @@ class Assignment(SpecModel):
 
     @property
     def expected_rows(self) -> int:
-        """About how many messages this agent will record; only time may bound them, then a million."""
+        """About how many messages each number of this agent will record; else, together, a million."""
         load = self.load
-        total = (load.total_messages or 1_000_000) + load.warm_up_messages
-        return total // (load.producers if self.task.kind == "producer" else max(1, load.consumers))
+        total = (load.total_messages or 1_000_000) + load.total_warm_up_messages
+        return total // max(1, load.producer_count if self.task.kind == "producer" else load.consumer_count)
+
+    def transactional_id(self, number: int) -> str | None:
+        """Of one producer; None without transactions."""
+        if self.load.transactions is None:
+            return None
+        return f"streamgauge-{self.run_dir.id}-{self.case}-{number}"
 
     @property
     def group(self) -> str | None:

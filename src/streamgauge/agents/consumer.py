@@ -1,118 +1,102 @@
-"""The consumer: takes what comes, stamps it, says whose it is and whether it is whole."""
+"""The consumer agent: one consumer, or one for each of several partitions, each in a thread."""
 
 from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Sequence
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Diary
 from streamgauge.agents.live import Live
+from streamgauge.agents.receiving import Receiving
 from streamgauge.agents.rendezvous import Ends, Rendezvous
-from streamgauge.core.clock import NS_PER_S
-from streamgauge.drivers.contract import Consumer, ConsumerOptions, Driver
-from streamgauge.payload.reading import MessageReader
+from streamgauge.core.clock import sharpen_sleep
+from streamgauge.drivers.contract import Consumer, Driver
+from streamgauge.plan.agent_tasks import AgentTask, Stream
 from streamgauge.recording.columns import ReceiveColumns
-from streamgauge.tables.events import INTACT
 
-_POLL_S = 0.1
 _IDLE_S = 0.05
-_SETTLE_S = 1.0
-"""Without acks from all replicas, messages may still be on their way to where consumers see them."""
+_FRESH_S = 0.5
+_SWITCH_S, _QUICK_SWITCH_S = 0.005, 0.0005
+"""How long a thread may keep the interpreter from others that have something to stamp."""
 
 
 class ConsumerAgent:
-    """One consumer of one case."""
+    """What one process consumes in one case; `columns`: one for each number of its task."""
 
     def __init__(
-        self, assignment: Assignment, driver: Driver, columns: ReceiveColumns, diary: Diary, live: Live
+        self,
+        assignment: Assignment,
+        driver: Driver,
+        columns: Sequence[ReceiveColumns],
+        diary: Diary,
+        live: Live,
     ) -> None:
-        task, load = assignment.task, assignment.load
-        self._assignment, self._driver = assignment, driver
-        self._load, self._columns, self._diary, self._live = load, columns, diary, live
-        self._reader = MessageReader(load.message.carrier, assignment.tag)
-        self.client: Consumer = driver.consumer(
-            ConsumerOptions(
-                number=task.number,
-                topics=assignment.topics,
-                carrier=load.message.carrier,
-                partitions=task.partitions,
-                group=assignment.group,
-                start={(t, p): offset for t, p, offset in assignment.start_offsets},
-            )
-        )
-        self._warming_up = -(-load.warm_up_messages // load.producers)
-        """Until a message with this sequence or a later one has come."""
-        self.timed_out = False
+        parts: Sequence[AgentTask | Stream] = assignment.task.streams or (assignment.task,)
+        ends = _SharedEnds(assignment, driver)
+        self._receivings = [
+            Receiving(assignment, driver, part, own, diary, live, ends.now)
+            for part, own in zip(parts, columns, strict=True)
+        ]
+        self.clients: list[Consumer] = [receiving.client for receiving in self._receivings]
+
+    @property
+    def timed_out(self) -> bool:
+        return any(receiving.timed_out for receiving in self._receivings)
 
     def idle(self) -> None:
         """A member of a group must keep polling, or the others cannot join it."""
-        self._take(_IDLE_S)
+        if len(self._receivings) == 1:
+            self._receivings[0].take(_IDLE_S)
+        else:
+            time.sleep(_IDLE_S)
 
     def run(self, rendezvous: Rendezvous) -> None:
         """Until all producers have finished and everything there is has been read."""
-        clock = self.client.clock
-        self._diary.mark("start", clock.now_ns())
-        if self._warming_up == 0:
-            self._diary.mark("measure_begin", clock.now_ns())
-        while not (rendezvous.producers_finished() or rendezvous.stopping()):
-            self._take(_POLL_S)
-        self._diary.mark("measure_end", clock.now_ns())
-        if not rendezvous.stopping():
-            self._drain(rendezvous)
-        self._diary.mark("drained", clock.now_ns())
+        if len(self._receivings) == 1:
+            sys.setswitchinterval(_SWITCH_S)
+            self._receivings[0].run(rendezvous)
+            return
+        sys.setswitchinterval(_QUICK_SWITCH_S)
+        failures: list[Exception] = []
 
-    def _take(self, timeout_s: float) -> bool:
-        records = self.client.poll(timeout_s)
-        if records is None:
-            return False
-        received_ns = self.client.clock.now_ns()
-        found = self._reader.read(records.values, records.carried)
-        self._columns.add(
-            len(records),
-            {
-                "state": found.state,
-                "producer": found.producer,
-                "sequence": found.sequence,
-                "topic": records.topics,
-                "partition": records.partitions,
-                "offset": records.offsets,
-                "size_bytes": found.size_bytes,
-                "broker_ms": records.timestamps_ms,
-                "broker_time": records.timestamp_kind,
-            },
-            received_ns,
-        )
-        if self._warming_up and bool((found.sequence >= self._warming_up)[found.state == INTACT].any()):
-            self._warming_up = 0
-            self._diary.mark("measure_begin", received_ns)
-        self._live.messages = self._columns.received
-        self._live.observe((received_ns - found.intended_ns)[found.state == INTACT])
-        return True
+        def receive(receiving: Receiving) -> None:
+            sharpen_sleep()
+            try:
+                receiving.run(rendezvous)
+            except Exception as error:  # raised in the agent's own thread instead
+                failures.append(error)
 
-    def _drain(self, rendezvous: Rendezvous) -> None:
-        """Read up to where the partitions end, or until the time for it is up."""
-        clock = self.client.clock
-        deadline_ns = clock.now_ns() + int(self._load.drain_timeout * NS_PER_S)
-        ends = self._ends()
-        while not rendezvous.stopping():
-            late = clock.now_ns() >= deadline_ns
-            # Others may write to the topic for ever: past the deadline their records keep nobody.
-            if self._take(_POLL_S) and not (late and self.client.caught_up(ends)):
-                continue
-            if self.client.caught_up(ends):
-                if self._has_all(rendezvous.acked_ends()) or not self._more_comes(ends):
-                    return
-                ends = self._ends()
-            if clock.now_ns() >= deadline_ns:
-                self.timed_out = True
-                return
+        threads = [
+            threading.Thread(target=receive, args=(own,), name=f"consumer-{own.number}", daemon=True)
+            for own in self._receivings
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            # Bounded by the producers' time limit, the drain timeout, and by whoever gives up the case.
+            while thread.is_alive() and not failures:
+                thread.join(_IDLE_S)
+        if failures:
+            raise failures[0]
 
-    def _has_all(self, acked_ends: Ends) -> bool:
-        """What all replicas acknowledged can be seen; else it helps to know what the leaders did."""
-        if self._load.acks == "all":
-            return True
-        return bool(acked_ends) and self.client.caught_up(acked_ends)
 
-    def _more_comes(self, ends: dict[tuple[int, int], int]) -> bool:
-        return self._take(_SETTLE_S) or self._ends() != ends
+class _SharedEnds:
+    """Where partitions end: asked for once for all consumers of the process, which ask together."""
 
-    def _ends(self) -> dict[tuple[int, int], int]:
-        return self._driver.end_offsets(self._assignment.topics, self._load.topics.partitions)
+    def __init__(self, assignment: Assignment, driver: Driver) -> None:
+        self._driver, self._topics = driver, assignment.topics
+        self._partitions = assignment.load.topics.partitions
+        self._lock = threading.Lock()
+        self._is_shared = len(assignment.task.streams) > 1
+        self._asked_s = 0.0
+        self._ends: Ends = {}
+
+    def now(self) -> Ends:
+        with self._lock:
+            if not self._is_shared or time.monotonic() - self._asked_s > _FRESH_S:
+                self._asked_s = time.monotonic()
+                self._ends = self._driver.end_offsets(self._topics, self._partitions)
+            return self._ends

@@ -42,13 +42,14 @@ class Diary:
         self._assignment, self._files = assignment, files
         self._reading: ClockReading | None = None
         self._start: Start | None = None
-        self._marks: list[tuple[str, int, float]] = []
+        self._marks: list[tuple[str, int, float, int | None]] = []
 
     def set_clock(self, reading: ClockReading, start: Start) -> None:
         self._reading, self._start = reading, start
 
-    def mark(self, name: str, at_ns: int) -> None:
-        self._marks.append((name, at_ns, time.process_time()))
+    def mark(self, name: str, at_ns: int, number: int | None = None) -> None:
+        """`number`: of the one stream that it is a moment of; None: of all that the agent has."""
+        self._marks.append((name, at_ns, time.process_time(), number))
 
     def write(self) -> None:
         reading, start = self._reading, self._start
@@ -58,14 +59,17 @@ class Diary:
         about = {
             "agent": task.agent,
             "kind": task.kind,
-            "number": task.number,
             "host": reading.host,
             "hostname": socket.gethostname(),
             "reference_offset_ns": start.reference_offset_ns,
             "reference_error_ns": start.reference_error_ns,
             "wall_offset_ns": reading.wall_offset_ns,
         }
-        rows = [{**about, "mark": name, "at_ns": at, "cpu_s": cpu} for name, at, cpu in self._marks]
+        rows = [
+            {**about, "number": number, "mark": name, "at_ns": at, "cpu_s": cpu}
+            for name, at, cpu, only in self._marks
+            for number in (task.numbers if only is None else (only,))
+        ]
         self._files.write_rows(MARKS, rows)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from typing import Any
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.consumer import ConsumerAgent
@@ -17,10 +16,11 @@ from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.agents.sampler import Sampler
 from streamgauge.core.clock import read_clocks, sharpen_sleep
 from streamgauge.core.errors import StreamgaugeError
-from streamgauge.drivers.contract import Driver
+from streamgauge.drivers.contract import Consumer, Driver, Producer
 from streamgauge.drivers.registry import open_driver
 from streamgauge.recording.background import BackgroundWriter
-from streamgauge.recording.columns import ReceiveColumns, SendColumns
+from streamgauge.recording.columns import PartWriter, ReceiveColumns, SendColumns
+from streamgauge.recording.gathered import GatheredFiles
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.spec.secrets import fill_in
 from streamgauge.tables.events import SAMPLES
@@ -54,28 +54,23 @@ class _Agent:
         self._diary = Diary(assignment, self._files)
         self._live = Live(assignment)
         self._sampler = Sampler({task.agent: (task.kind, os.getpid())}, False, self._live.publish)
-        about = (task.number, self._files, self._writer, assignment.expected_rows)
-        self._columns: SendColumns | ReceiveColumns = (
-            SendColumns(*about) if task.kind == "producer" else ReceiveColumns(*about)
-        )
+        # Hundreds of streams would make as many files.
+        self._gathered = GatheredFiles(self._files) if len(task.streams) > 1 else None
+        self._columns: list[SendColumns | ReceiveColumns] = []
         self._driver: Driver | None = None
-        self._client: Any = None
+        self._clients: list[Producer] | list[Consumer] = []
         self.manifest = Manifest(task.agent, assignment.case)
 
     def run(self, rendezvous: Rendezvous) -> None:
         assignment = self._assignment
         target = fill_in(assignment.target, assignment.environment)
         self._driver = driver = open_driver(target, assignment.endpoints)
-        about = (assignment, driver)
-        role: ProducerAgent | ConsumerAgent
-        if isinstance(self._columns, SendColumns):
-            role = ProducerAgent(*about, self._columns, self._diary, self._live)
-        else:
-            role = ConsumerAgent(*about, self._columns, self._diary, self._live)
-        self._client = role.client
-        self.manifest.settings = role.client.settings_in_force()
+        role = self._producer(driver) if assignment.task.kind == "producer" else self._consumer(driver)
+        self._clients = role.clients
+        self.manifest.settings = role.clients[0].settings_in_force()
         if isinstance(role, ConsumerAgent):
-            role.client.wait_ready(CONNECT_DEADLINE_S)
+            for client in role.clients:
+                client.wait_ready(CONNECT_DEADLINE_S)
         reading = read_clocks()
         self._diary.mark("connected", reading.monotonic_ns)
         start = rendezvous.ready(reading, meanwhile=role.idle)
@@ -94,14 +89,36 @@ class _Agent:
         elif role.timed_out:
             self.manifest.outcome = "timed_out"
 
+    def _producer(self, driver: Driver) -> ProducerAgent:
+        task, load = self._assignment.task, self._assignment.load
+        places = {stream.number: (stream.topic, stream.partition) for stream in task.streams}
+        columns = [
+            SendColumns(number, *self._recording, place=places.get(number), completions=load.completions)
+            for number in task.numbers
+        ]
+        self._columns += columns
+        return ProducerAgent(self._assignment, driver, columns, self._diary, self._live)
+
+    def _consumer(self, driver: Driver) -> ConsumerAgent:
+        columns = [ReceiveColumns(number, *self._recording) for number in self._assignment.task.numbers]
+        self._columns += columns
+        return ConsumerAgent(self._assignment, driver, columns, self._diary, self._live)
+
+    @property
+    def _recording(self) -> tuple[PartWriter, BackgroundWriter, int]:
+        return self._gathered or self._files, self._writer, self._assignment.expected_rows
+
     def close(self) -> None:
         """Events first: a client that does not close must not cost data."""
         try:
             self._sampler.stop()
-            self._columns.close()
+            for columns in self._columns:
+                columns.close()
             self._files.write_rows(SAMPLES, self._sampler.rows)
             self._diary.write()
             self._writer.close()
+            if self._gathered is not None:
+                self._gathered.flush()
         except StreamgaugeError as error:
             self.manifest.outcome, self.manifest.reason = "failed", str(error)
             self.manifest.error = type(error).__name__
@@ -112,12 +129,12 @@ class _Agent:
         with contextlib.suppress(StreamgaugeError):
             write_manifest(self._assignment, self.manifest)
         # A library may wait for a broker that is gone; nothing hangs on its end any more.
-        closing = threading.Thread(target=self._close_client, name="close", daemon=True)
+        closing = threading.Thread(target=self._close_clients, name="close", daemon=True)
         closing.start()
         closing.join(_CLOSE_DEADLINE_S)
 
-    def _close_client(self) -> None:
-        if self._client is not None:
-            self._client.close()
+    def _close_clients(self) -> None:
+        for client in self._clients:
+            client.close()
         if self._driver is not None:
             self._driver.close()

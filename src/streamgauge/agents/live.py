@@ -21,9 +21,17 @@ class Live:
         self._run, self._case, self._task = assignment.run_dir, assignment.case, assignment.task
         self._ring = np.zeros(_KEPT, np.int64)
         self._seen = 0
-        self.messages = 0
+        self._counts: dict[int, int] = {}
         self.told: dict[str, Any] = {}
         """What else there is to tell."""
+
+    @property
+    def messages(self) -> int:
+        return sum(self._counts.values())
+
+    def count(self, number: int, messages: int) -> None:
+        """So many messages of the producer or consumer with this number by now."""
+        self._counts[number] = messages
 
     def observe(self, latencies_ns: NDArray[np.int64]) -> None:
         """Keep the newest; called once a batch."""

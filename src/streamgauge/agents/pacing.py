@@ -43,10 +43,10 @@ def schedule_of(load: Load, number: int) -> Schedule | None:
         return None
     if isinstance(load.rate, tuple):
         stairs = [(step.rate * step.for_, step.rate) for step in load.rate]
-        stairs[0] = (stairs[0][0] + load.warm_up_messages, stairs[0][1])
+        stairs[0] = (stairs[0][0] + load.total_warm_up_messages, stairs[0][1])
     else:
         stairs = [(math.inf, float(load.rate))]
-    return Schedule(stairs, load.producers, number)
+    return Schedule(stairs, load.producer_count, number)
 
 
 class Pacer:

@@ -25,6 +25,7 @@ from streamgauge.analysis.messages import damage_of, messages, producers_of
 from streamgauge.analysis.planned import planned_cases, planned_topics, planned_warm_ups
 from streamgauge.analysis.ranges import ranges
 from streamgauge.analysis.resources import resources
+from streamgauge.analysis.runtimes import runtimes
 from streamgauge.analysis.spans import spans_of
 from streamgauge.analysis.storage import read_events, write_result
 from streamgauge.analysis.strays import intact_counts, matched_counts, strays
@@ -129,6 +130,7 @@ class _Analysis:
     def _rates(self, sent: DataFrame, starts: DataFrame) -> DataFrame:
         spans = spans_of(sent).cache()
         self._write(results.RANGES, ranges(spans))
+        self._write(results.RUNTIMES, runtimes(spans))
         rates = self._write(results.THROUGHPUT, throughput(spans, sent, starts))
         spans.unpersist()
         return rates

@@ -24,6 +24,8 @@ _CASES = pa.schema(
         ("producers", pa.int32()),
         ("consumers", pa.int32()),
         ("planned_messages", pa.int64()),
+        ("has_completions", pa.bool_()),
+        ("notes", pa.string()),
         ("is_paced", pa.bool_()),
         ("constant_rate_per_s", pa.float64()),
     ]
@@ -50,10 +52,11 @@ def with_topic_names(records: DataFrame, topics: DataFrame) -> DataFrame:
 def planned_warm_ups(session: SparkSession, plan: Plan) -> DataFrame:
     """One row: a producer of a case, with how many of its first messages are warm-up."""
     rows = [
-        {"case": case.id, "producer": agent.number, "warm_up_messages": agent.warm_up_messages}
+        {"case": case.id, "producer": part.number, "warm_up_messages": part.warm_up_messages}
         for case in plan.cases
         for agent in case.agents
         if agent.kind == "producer"
+        for part in agent.streams or (agent,)
     ]
     return _frame(session, rows, _WARM_UPS)
 
@@ -78,9 +81,11 @@ def _case_row(case: Case, ended: CaseStatus | None) -> dict[str, Any]:
         "status": ended.status,
         "status_reason": ended.reason,
         "was_begun": was_begun,
-        "producers": len(counts),
-        "consumers": sum(agent.kind == "consumer" for agent in case.agents),
+        "producers": case.load.producer_count,
+        "consumers": case.load.consumer_count,
         "planned_messages": sum(known) if len(known) == len(counts) else None,
+        "has_completions": case.load.completions,
+        "notes": "\n".join(case.notes) or None,
         "is_paced": rate != "unlimited",
         "constant_rate_per_s": rate if isinstance(rate, float) else None,
     }

@@ -40,7 +40,7 @@ def verdicts(
         figures_of(latency, throughput, cpu, resources), on="case", how="left"
     )
     judged = described.join(_drifts(latency), on="case", how="left").withColumn("missed_rate", _missed_rate())
-    is_faulty = fn.greatest(*_FAULTS) > 0
+    is_faulty = (fn.greatest(*_FAULTS) > 0) | (_missing() > 0)
     return judged.select(
         "case",
         fn.when(is_faulty, fn.lit("failed")).otherwise(fn.col("status")).alias("status"),
@@ -103,7 +103,14 @@ def _reasons() -> list[Column]:
         _if_any("unseen", "acknowledged messages not seen, and nothing after them in their partition"),
         _if_any("corrupt", "corrupt records received"),
         _if_any("failed", "messages failed to be delivered"),
-        fn.when(unsettled > 0, fn.format_string("%d messages neither acknowledged nor failed", unsettled)),
+        fn.when(
+            fn.col("has_completions") & (unsettled > 0),
+            fn.format_string("%d messages neither acknowledged nor failed", unsettled),
+        ),
+        fn.when(
+            _missing() > 0,
+            fn.format_string("%d messages, sent without delivery reports, did not arrive", _missing()),
+        ),
         fn.when(is_short, fn.format_string("only %d of %d messages sent", fn.col("measured"), planned)),
         fn.when(
             fn.col("missed_rate"),
@@ -119,7 +126,19 @@ def _reasons() -> list[Column]:
             fn.col("created") > 0,
             fn.lit("output time is the client's create time, not the broker's append time"),
         ),
+        fn.when(
+            ~fn.col("has_completions") & (fn.col("sent") > 0),
+            fn.lit("delivery reports were off: acknowledgements and failures are not known"),
+        ),
+        fn.col("notes"),
     ]
+
+
+def _missing() -> Column:
+    """Without delivery reports nothing is known to be acknowledged; but what was sent is to arrive."""
+    arrived = fn.col("failed") + fn.col("received") + fn.col("corrupt")
+    is_unreported = ~fn.col("has_completions") & (fn.col("consumers") > 0)
+    return fn.when(is_unreported, fn.greatest(fn.col("sent") - arrived, fn.lit(0))).otherwise(0)
 
 
 def _if_any(name: str, what: str) -> Column:

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from streamgauge.cli.embedded import embedded_brokers
+from streamgauge.cli.kafka_target import kafka_target
 from streamgauge.cli.options import Acks, Brokers, Debug, Master, Out, PrintWorkload, Quiet
 from streamgauge.cli.running import run_workload
 from streamgauge.core.errors import BadInput
-from streamgauge.spec.loading import dump_yaml, load_target, parse
+from streamgauge.spec.loading import dump_yaml, parse
 from streamgauge.spec.workload import Load, Workload
 
 _WARM_UP_SHARE = 10
@@ -75,7 +75,7 @@ def e2e_command(
     }
     if warm_up_messages is not None:
         load["warm_up_messages"] = warm_up_messages
-    content = {"name": "e2e", "targets": [_target(address, target, brokers)], "load": load}
+    content = {"name": "e2e", "targets": [kafka_target(address, target, brokers)], "load": load}
     workload = parse(Workload, content, "e2e")
     if warm_up_messages is None:
         load["warm_up_messages"] = _warm_up_messages(workload.load)
@@ -97,29 +97,3 @@ def _address(host: str | None, port: int, bootstrap: str | None) -> str | None:
     if host is not None and bootstrap is not None:
         raise BadInput("--bootstrap and --kafka-bootstrap-host both name an address; give one of them")
     return f"{host}:{port}" if host is not None else bootstrap
-
-
-def _target(address: str | None, file: Path | None, brokers: int | None) -> dict[str, Any]:
-    """From the file, else Kafka at the address, else an embedded one."""
-    if brokers is not None and (address is not None or file is not None):
-        raise BadInput(
-            "--brokers is for the embedded Kafka; leave it out when an address or a target is given"
-        )
-    if file is not None:
-        target = load_target(file)
-        if address is not None:
-            target = target.model_copy(update={"settings": {**target.settings, "bootstrap": address}})
-        return target.model_dump(mode="json", exclude_defaults=True)
-    made: dict[str, Any] = {
-        "name": "kafka",
-        "driver": "kafka_confluent",
-        # Send at once and let the broker answer at once: what latency is measured with.
-        "producer_client": {"linger.ms": 0},
-        # … and read on at once when everything read ahead has been used up: librdkafka would wait a second.
-        "consumer_client": {"fetch.min.bytes": 1, "fetch.wait.max.ms": 100, "fetch.queue.backoff.ms": 2},
-    }
-    if address is not None:
-        made["settings"] = {"bootstrap": address}
-    else:
-        made["system"] = {"kind": "kafka_cluster", "brokers": embedded_brokers(brokers)}
-    return made

@@ -15,10 +15,12 @@ from streamgauge.cli.cluster import cluster_app
 from streamgauge.cli.compare import compare_command
 from streamgauge.cli.e2e import e2e_command
 from streamgauge.cli.gateway import gateway_command
+from streamgauge.cli.plot import plot_command
 from streamgauge.cli.report import report_command
 from streamgauge.cli.results import results_command
 from streamgauge.cli.run import run_command
 from streamgauge.cli.runs import runs_command
+from streamgauge.cli.sweep import sweep_command
 from streamgauge.core.errors import StreamgaugeError
 
 app = typer.Typer(
@@ -30,8 +32,10 @@ app = typer.Typer(
 app.command("run")(run_command)
 app.command("e2e")(e2e_command)
 app.command("compare")(compare_command)
+app.command("sweep")(sweep_command)
 app.command("analyze")(analyze_command)
 app.command("report")(report_command)
+app.command("plot")(plot_command)
 app.command("results")(results_command)
 app.command("runs")(runs_command)
 app.command("gateway")(gateway_command)

@@ -25,4 +25,13 @@ PrintWorkload = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Debug = Annotated[bool, typer.Option("--debug", "-d", help="Show debug output and tracebacks.")]
+Resume = Annotated[
+    str | None,
+    typer.Option(
+        "--resume",
+        metavar="RUN",
+        help="Go on with a run after the last case that it finished; nothing else need be given.",
+        show_default=False,
+    ),
+]
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run folder; or its name below `runs`.")]

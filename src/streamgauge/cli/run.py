@@ -7,13 +7,18 @@ from typing import Annotated
 
 import typer
 
-from streamgauge.cli.options import Debug, Master, Out, Quiet
-from streamgauge.cli.running import run_workload
+from streamgauge.cli.options import Debug, Master, Out, Quiet, Resume
+from streamgauge.cli.running import resume_run, run_workload
+from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import dump_yaml, load_workload
 
 
 def run_command(
-    workload: Annotated[Path, typer.Argument(metavar="WORKLOAD.yaml", help="The load wanted, and where.")],
+    workload: Annotated[
+        Path | None,
+        typer.Argument(metavar="WORKLOAD.yaml", help="The load wanted, and where.", show_default=False),
+    ] = None,
+    resume: Resume = None,
     out: Out = "runs",
     master: Master = None,
     print_workload: Annotated[
@@ -23,6 +28,11 @@ def run_command(
     debug: Debug = False,
 ) -> None:
     """Run a workload, analyse it, and write the report."""
+    if (workload is None) == (resume is None):
+        raise BadInput("run: give a workload, or --resume and a run")
+    if resume is not None:
+        raise typer.Exit(resume_run(resume, master=master, quiet=quiet, debug=debug))
+    assert workload is not None
     loaded = load_workload(workload)
     if print_workload:
         typer.echo(dump_yaml(loaded), nl=False)

@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from streamgauge.analysis.pipeline import analyze
+from streamgauge.cli.finding import find_run
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.launch.run_cycle import RunCycle
 from streamgauge.report.console import print_results
@@ -20,9 +21,25 @@ INTERRUPTED_EXIT_CODE = 130
 def run_workload(workload: Workload, *, out: str, master: str | None, quiet: bool, debug: bool) -> int:
     """The exit code: 0 when every case is ok, else 1."""
     notes = Console(stderr=True, quiet=quiet)
-    cycle = RunCycle(workload, out=out, master=master, console=notes, show_progress=not quiet, debug=debug)
+    cycle = RunCycle.new(
+        workload, out=out, master=master, console=notes, show_progress=not quiet, debug=debug
+    )
     notes.print(f"run {cycle.run.id}", highlight=False)
+    return _carry_out(cycle, notes, quiet)
 
+
+def resume_run(location: str, *, master: str | None, quiet: bool, debug: bool) -> int:
+    """Go on with a run after the last case that it finished."""
+    notes = Console(stderr=True, quiet=quiet)
+    cycle = RunCycle.resumed(
+        find_run(location), master=master, console=notes, show_progress=not quiet, debug=debug
+    )
+    left = len(cycle.plan.cases) - len(cycle.status.cases)
+    notes.print(f"run {cycle.run.id}: {left} of {len(cycle.plan.cases)} cases left", highlight=False)
+    return _carry_out(cycle, notes, quiet)
+
+
+def _carry_out(cycle: RunCycle, notes: Console, quiet: bool) -> int:
     def analyse_in(session: Any) -> None:
         with notes.status("analysing"):
             analyze(session, cycle.run)
@@ -35,6 +52,9 @@ def run_workload(workload: Workload, *, out: str, master: str | None, quiet: boo
             begin = "interrupted; what" if interrupted else "what"
             kept = f"{begin} was recorded is kept, see it with: streamgauge analyze {cycle.run.location}"
             notes.print(kept, highlight=False, soft_wrap=True)
+        if len(cycle.status.cases) < len(cycle.plan.cases) or interrupted:
+            go_on = f"go on with: streamgauge run --resume {cycle.run.location}"
+            notes.print(go_on, highlight=False, soft_wrap=True)
         if interrupted:
             return INTERRUPTED_EXIT_CODE
         raise

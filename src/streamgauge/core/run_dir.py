@@ -64,6 +64,7 @@ class RunDir:
     report_page = "report/index.html"
     report_csv = "report/csv"
     report_markdown = "report/comparison.md"
+    report_plots = "report/plots"
     results_document = "results/results.json"
 
     def events(self, table: str, case: str | None = None) -> str:
@@ -77,6 +78,9 @@ class RunDir:
     def manifest(self, case: str, agent: str) -> str:
         """What an agent says it wrote, once it has written it."""
         return f"events/manifests/{case}-{agent}.json"
+
+    def manifests(self) -> str:
+        return "events/manifests"
 
     def live(self, agent: str) -> str:
         """An agent's newest counts, while it runs."""

@@ -16,6 +16,14 @@ State = Literal["running", "ok", "failed", "partial"]
 class CaseStatus:
     status: State
     reason: str | None = None
+    is_cut_off: bool = False
+    """The run ended in the middle of it: a run that is resumed does it again."""
+    made_topics: list[str] = field(default_factory=list)
+    """While it runs: what it made and will delete, for whoever comes after if it cannot."""
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status != "running" and not self.is_cut_off
 
 
 @dataclass

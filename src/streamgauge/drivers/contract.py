@@ -51,6 +51,11 @@ class Capabilities:
     acked: bool
     record_headers: bool
     simulated_time: bool = False
+    placed: bool = False
+    """A producer can be bound to one partition."""
+    unreported: bool = False
+    """A producer can do without being told what became of its messages."""
+    transactional: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,13 @@ class ProducerOptions:
     carrier: Identity
     acks: Literal["0", "1", "all"]
     compression: str
+    place: tuple[int, int] | None = None
+    """(topic, partition) that everything goes to; None: the client chooses the partition. Only where the
+    capability `placed` is."""
+    completions: bool = True
+    """False: `poll` need not tell of messages that did not fail. Only where `unreported` is."""
+    transactional_id: str | None = None
+    """Everything is sent in transactions that `commit` ends. Only where `transactional` is."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +86,8 @@ class ConsumerOptions:
     """None: the partitions are assigned as given."""
     start: Mapping[tuple[int, int], int]
     """Offsets to begin at: where each partition ended before the case."""
+    transactions: bool = False
+    """Only what was committed is to be received."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +172,12 @@ class Producer(ABC, ClientFacts):
 
     @abstractmethod
     def outstanding(self) -> int:
-        """Messages taken of which `poll` has not told yet."""
+        """Messages taken of which `poll` has not told yet; without completions, those still on their way."""
+
+    def commit(self) -> None:
+        """End the transaction that the first message since the last call began; this waits. Nobody else
+        calls this producer meanwhile."""
+        raise NotImplementedError(f"{type(self).__name__} has no transactions")
 
     def flush_soon(self) -> None:
         """No more messages will come: hold nothing back."""

@@ -7,6 +7,7 @@ two halves are `rdkafka_producer` and `rdkafka_consumer`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import confluent_kafka
@@ -27,6 +28,7 @@ class Settings(KafkaSettings):
 class KafkaConfluent(KafkaDriver):
     name = "kafka_confluent"
     library = "librdkafka"
+    capabilities = replace(KafkaDriver.capabilities, placed=True, unreported=True, transactional=True)
     settings_model = Settings
     bootstrap_name = "bootstrap.servers"
 
@@ -34,11 +36,18 @@ class KafkaConfluent(KafkaDriver):
         return {"librdkafka": confluent_kafka.libversion()[0]}
 
     def producer(self, options: ProducerOptions) -> Producer:
-        return RdkafkaProducer(self.producer_settings(options, {}), options)
+        own: dict[str, Any] = {}
+        if options.transactional_id is not None:
+            own["transactional.id"] = options.transactional_id
+        return RdkafkaProducer(self.producer_settings(options, own), options)
 
     def consumer(self, options: ConsumerOptions) -> Consumer:
         # Nothing is ever committed, so no offsets need be kept for it.
         own: dict[str, Any] = {"enable.auto.commit": False, "enable.auto.offset.store": False}
         own["group.id"] = options.group or f"streamgauge-{options.number}"
-        objects = isinstance(self.settings, Settings) and self.settings.read == "objects"
-        return RdkafkaConsumer(self.consumer_settings(options, own), options, objects=objects)
+        if options.transactions:
+            # The end of a partition is then not where its last message is: markers of transactions follow.
+            own |= {"isolation.level": "read_committed", "enable.partition.eof": True}
+        as_objects = isinstance(self.settings, Settings) and self.settings.read == "objects"
+        settings = self.consumer_settings(options, own)
+        return RdkafkaConsumer(settings, options, objects=as_objects or options.transactions)

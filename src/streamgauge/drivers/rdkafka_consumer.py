@@ -8,7 +8,7 @@ from typing import Any
 
 import confluent_kafka
 import numpy as np
-from confluent_kafka import KafkaException, Message, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
 from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import ConsumerOptions, Received, SharedSetting
@@ -27,6 +27,8 @@ class RdkafkaConsumer(KafkaConsumer):
     def __init__(self, settings: ClientSettings, options: ConsumerOptions, *, objects: bool = False) -> None:
         super().__init__(options)
         self._settings = settings
+        self._ends: dict[tuple[int, int], int] = {}
+        """Where the end of a partition was reached, which may be behind its last record."""
         try:
             self._consumer = confluent_kafka.Consumer(settings.native, logger=LOGGER)
         except KafkaException as error:
@@ -40,6 +42,7 @@ class RdkafkaConsumer(KafkaConsumer):
         self._consumer.subscribe(list(self._options.topics), on_assign=self._on_assign)
 
     def _assign(self, start: Mapping[tuple[int, int], int]) -> None:
+        self._ends = {}
         if self._batches is not None:
             self._batches.take_over(start)
         self._consumer.assign([self._from_start(place) for place in start])
@@ -61,7 +64,7 @@ class RdkafkaConsumer(KafkaConsumer):
         if self._batches is not None:
             # What is no record still comes the old way.
             if (event := self._consumer.poll(0)) is not None:
-                _without_events([event])
+                self._without_events([event])
             return self._batches.take(timeout_s)
         first = self._consumer.poll(timeout_s)
         if first is None:
@@ -70,7 +73,7 @@ class RdkafkaConsumer(KafkaConsumer):
         kinds, stamps = _timestamps(records)
         if not kinds.all():
             # Events other than records have no timestamp; old records may have none either.
-            records = _without_events(records)
+            records = self._without_events(records)
             if not records:
                 return None
             kinds, stamps = _timestamps(records)
@@ -99,7 +102,19 @@ class RdkafkaConsumer(KafkaConsumer):
     def _positions(self) -> Iterable[tuple[tuple[int, int], int]]:
         for place in self._consumer.position(self._consumer.assignment()):
             number = (self._topic_numbers[place.topic], place.partition)
-            yield number, place.offset if place.offset >= 0 else self._start.get(number, 0)
+            begun = place.offset if place.offset >= 0 else self._start.get(number, 0)
+            yield number, max(begun, self._ends.get(number, 0))
+
+    def _without_events(self, records: list[Message]) -> list[Message]:
+        for record in records:
+            error = record.error()
+            if error is None:
+                continue
+            if error.code() == KafkaError._PARTITION_EOF:
+                self._ends[self._topic_numbers[record.topic()], record.partition()] = record.offset()
+            elif not error.retriable():
+                raise CaseFailed(f"the consumer cannot go on: {error.str()}")
+        return [record for record in records if record.error() is None]
 
     def settings_in_force(self) -> dict[str, Any]:
         return {**self._settings.native, "records read as": "batches" if self._batches else "objects"}
@@ -122,10 +137,3 @@ def _timestamps(records: list[Message]) -> tuple[Any, Any]:
     """Kinds and times, a row a record."""
     pairs = np.fromiter(chain.from_iterable(map(Message.timestamp, records)), np.int64, 2 * len(records))
     return pairs[0::2], pairs[1::2]
-
-
-def _without_events(records: list[Message]) -> list[Message]:
-    for record in records:
-        if record.error() is not None and not record.error().retriable():
-            raise CaseFailed(f"the consumer cannot go on: {record.error().str()}")
-    return [record for record in records if record.error() is None]

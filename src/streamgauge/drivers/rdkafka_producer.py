@@ -10,7 +10,7 @@ import confluent_kafka
 import numpy as np
 from confluent_kafka import KafkaError, KafkaException, Message
 
-from streamgauge.core.errors import Unreachable
+from streamgauge.core.errors import CaseFailed, Unreachable
 from streamgauge.drivers.contract import UNKNOWN, Acks, Producer, ProducerOptions, SharedSetting
 from streamgauge.drivers.kafka_driver import ClientSettings
 from streamgauge.drivers.kafka_topics import LOGGER, bad_setting
@@ -23,6 +23,7 @@ from streamgauge.payload.ordinal import ordinals
 _QUEUE_MESSAGES = 100_000
 _QUEUE_KBYTES = 1_048_576
 _FLUSH_S = 0.001
+_TRANSACTION_S = 30.0
 
 
 class RdkafkaProducer(Producer):
@@ -31,14 +32,21 @@ class RdkafkaProducer(Producer):
         client = settings.native
         self._topics, self._carrier = options.topics, options.carrier
         self._sequences = ordinals if options.carrier == "ordinal" else sequences
+        self._partition, names = -1, self._topics
+        if options.place is not None:
+            self._partition, names = options.place[1], (self._topics[options.place[0]],)
         try:
             self._producer = confluent_kafka.Producer(client, logger=LOGGER)
-            metadata = [self._producer.list_topics(name, timeout=15).topics[name] for name in self._topics]
+            metadata = [self._producer.list_topics(name, timeout=15).topics[name] for name in names]
+            if options.transactional_id is not None:
+                self._producer.init_transactions(_TRANSACTION_S)
         except KafkaException as error:
             if error.args[0].code() == KafkaError._INVALID_ARG:
                 raise bad_setting(error) from None
             raise Unreachable(f"producer {options.number}: {error.args[0].str()}") from None
         self._one_partition = all(len(topic.partitions) == 1 for topic in metadata)
+        self._in_transaction = False
+        self._report = self._on_delivery if options.completions else None
         self._most_messages = int(client.get("queue.buffering.max.messages", _QUEUE_MESSAGES))
         self._most_bytes = int(client.get("queue.buffering.max.kbytes", _QUEUE_KBYTES)) * 1024
         self._largest = 1
@@ -53,11 +61,14 @@ class RdkafkaProducer(Producer):
         self._flushing = False
         self._largest = max(self._largest, len(batch.values[0]))
         # Below librdkafka's own limits, so that it never refuses a message in the middle of a batch.
-        room = min(self._most_messages, self._most_bytes // self._largest) - (self._taken - self._told)
+        room = min(self._most_messages, self._most_bytes // self._largest) - self.outstanding()
         if room <= 0 or (self._left and not self._send_left()):
             return 0
         if len(batch) > room:
             batch = batch.head(room)
+        if self._options.transactional_id is not None and not self._in_transaction:
+            self._producer.begin_transaction()
+            self._in_transaction = True
         if batch.headers is None:
             self._send_together(batch, self._topics[topic])
         else:
@@ -70,7 +81,7 @@ class RdkafkaProducer(Producer):
             messages: list[dict[str, Any]] = [{"value": value} for value in batch.values]
         else:
             messages = [{"value": v, "key": k} for v, k in zip(batch.values, batch.keys, strict=True)]
-        if self._producer.produce_batch(topic, messages, -1, self._on_delivery) < len(messages):
+        if self._producer.produce_batch(topic, messages, self._partition, self._report) < len(messages):
             self._sort_refused(topic, messages)
 
     def _send_singly(self, batch: Outgoing, topic: str) -> None:
@@ -78,8 +89,9 @@ class RdkafkaProducer(Producer):
         assert batch.headers is not None
         keys: list[Any] = batch.keys or [None] * len(batch)
         for value, key, headers in zip(batch.values, keys, batch.headers, strict=True):
-            message = {"value": value, "key": key, "headers": headers, "on_delivery": self._on_delivery}
-            if self._carrier == "headers":
+            message = {"value": value, "key": key, "headers": headers, "on_delivery": self._report}
+            message["partition"] = self._partition
+            if self._carrier == "headers" and self._report is not None:
                 # A delivery report comes without the record's headers, so it has to be told whose it is.
                 message["on_delivery"] = partial(self._on_delivery_of, dict(headers)[RECORD_HEADER])
             try:
@@ -94,7 +106,8 @@ class RdkafkaProducer(Producer):
             if error is None:
                 continue
             if error.code() == KafkaError._QUEUE_FULL:
-                self._left.append((topic, {**message, "on_delivery": self._on_delivery}))
+                later = {**message, "on_delivery": self._report, "partition": self._partition}
+                self._left.append((topic, later))
             else:
                 carried = message["value"] if self._carrier == "value" else message["key"]
                 self._failed.append((error, carried))
@@ -136,7 +149,11 @@ class RdkafkaProducer(Producer):
         self._told += len(delivered) + len(failed)
         numbers = self._sequences(self._carried(delivered)) if delivered else np.zeros(0, np.int64)
         count = len(delivered)
-        partitions: Any = 0 if self._one_partition else column(Message.partition, delivered, np.int32)
+        partitions: Any
+        if self._options.place is not None:
+            partitions = self._partition
+        else:
+            partitions = 0 if self._one_partition else column(Message.partition, delivered, np.int32)
         # Without acks from a broker nobody knows an offset.
         no_offsets = self._options.acks == "0"
         offsets = np.full(count, UNKNOWN) if no_offsets else column(Message.offset, delivered, np.int64)
@@ -163,7 +180,21 @@ class RdkafkaProducer(Producer):
         return heads
 
     def outstanding(self) -> int:
+        if self._report is None:
+            return len(self._producer) + len(self._left) + len(self._failed)
         return self._taken - self._told
+
+    def commit(self) -> None:
+        if not self._in_transaction:
+            return
+        try:
+            self._producer.commit_transaction(_TRANSACTION_S)
+        except KafkaException as error:
+            raise CaseFailed(
+                f"producer {self._options.number}: a transaction could not be committed: "
+                f"{error.args[0].str()}"
+            ) from None
+        self._in_transaction = False
 
     def flush_soon(self) -> None:
         self._flushing = True

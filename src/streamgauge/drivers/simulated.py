@@ -36,6 +36,7 @@ from streamgauge.drivers.simulation import (
     fates,
     latencies_ns,
     reading_ns,
+    served_ns,
 )
 from streamgauge.payload.header import RECORD_HEADER
 from streamgauge.payload.making import Outgoing
@@ -69,7 +70,13 @@ class SimulatedClock(Clock):
 class Simulated(Driver):
     name = "simulated"
     capabilities = Capabilities(
-        durable=False, ordered=True, acked=True, record_headers=True, simulated_time=True
+        durable=False,
+        ordered=True,
+        acked=True,
+        record_headers=True,
+        simulated_time=True,
+        placed=True,
+        unreported=True,
     )
     settings_model = Laws
 
@@ -120,8 +127,11 @@ class _Producer(Producer):
     def __init__(self, laws: Laws, folder: Path, partitions: int, options: ProducerOptions) -> None:
         self.clock = self._clock = SimulatedClock(connecting_ns(laws, options.number))
         self._laws, self._options, self._partitions = laws, options, partitions
-        self._files = [(folder / topic / f"{options.number}").open("wb") for topic in options.topics]
+        own = range(len(options.topics)) if options.place is None else [options.place[0]]
+        self._files = {t: (folder / options.topics[t] / f"{options.number}").open("wb") for t in own}
+        self._partition = None if options.place is None else options.place[1]
         self._origin_ns: int | None = None
+        self._free_ns = 0.0
         self._sequences = np.zeros(0, np.int64)
         self._ack_ns = np.zeros(0, np.int64)
 
@@ -132,12 +142,15 @@ class _Producer(Producer):
         now = self._clock.at_ns
         self._origin_ns = self._origin_ns or now
         sequences = np.arange(batch.first_sequence, batch.first_sequence + count)
-        departed = departures_ns(
+        taken = departures_ns(
             self._laws, self._origin_ns, now + self._laws.send_ns * np.arange(count, dtype=np.int64)
         )
+        served = served_ns(self._laws, taken, self._free_ns)
+        self._free_ns, departed = float(served[-1]), np.rint(served).astype(np.int64)
         carried = self._carried(batch)
         pickle.dump(
-            (sequences, departed, batch.values[:count], carried and carried[:count]), self._files[topic]
+            (sequences, departed, batch.values[:count], carried and carried[:count], self._partition),
+            self._files[topic],
         )
         half = latencies_ns(self._laws, self._options.number, batch.first_sequence, count) // 2
         self._sequences = np.concatenate([self._sequences, sequences])
@@ -161,18 +174,19 @@ class _Producer(Producer):
             return None
         sequences, self._sequences = self._sequences[:told], self._sequences[told:]
         self._ack_ns = self._ack_ns[told:]
-        partitions, offsets = _places(sequences, self._options.number, self._partitions)
-        return Acks(sequences, partitions, offsets)
+        if not self._options.completions:
+            return None
+        return Acks(sequences, *_places(sequences, self._options.number, self._partitions, self._partition))
 
     def outstanding(self) -> int:
         return len(self._sequences)
 
     def flush_soon(self) -> None:
-        for file in self._files:
+        for file in self._files.values():
             file.flush()
 
     def close(self) -> None:
-        for file in self._files:
+        for file in self._files.values():
             file.close()
 
 
@@ -214,9 +228,11 @@ class _Consumer(Consumer):
     def _deliveries(self) -> Iterator[tuple[int, Received]]:
         """Every record that this consumer gets, in the order of arrival, with its time."""
         assigned_ns = self._clock.at_ns
+        own = {topic for topic, _ in self._start}
         records = [
             record
             for topic, name in enumerate(self._options.topics)
+            if topic in own
             for file in sorted((self._folder / name).iterdir())
             for record in self._records_of(topic, int(file.name), file)
         ]
@@ -238,14 +254,16 @@ class _Consumer(Consumer):
         departed = np.concatenate([batch[1] for batch in batches])
         values = [value for batch in batches for value in batch[2]]
         carried = [head for batch in batches for head in batch[3]] if batches[0][3] is not None else None
+        only_partition = batches[0][4]
+        spread = self._partitions if only_partition is None else 1
         # Laws speak of all of a producer's messages, of which this topic may have only some.
         count = int(sequences[-1]) + 1
-        fate = fates(self._laws, producer, count, self._partitions)
+        fate = fates(self._laws, producer, count, spread)
         latency = latencies_ns(self._laws, producer, 0, count)
         whole = np.zeros(count, np.int64)
         whole[sequences] = departed
-        arrivals = arrivals_ns(whole, latency, fate, self._partitions)
-        partitions, offsets = _places(sequences, producer, self._partitions)
+        arrivals = arrivals_ns(whole, latency, fate, spread)
+        partitions, offsets = _places(sequences, producer, self._partitions, only_partition)
         for row, sequence in enumerate(sequences):
             start = self._start.get((topic, int(partitions[row])))
             if fate.lost[sequence] or start is None or offsets[row] < start:
@@ -270,8 +288,10 @@ class _Consumer(Consumer):
         self._coming = None
 
 
-def _places(sequences: Any, producer: int, partitions: int) -> tuple[Any, Any]:
-    """A producer goes round the partitions; where its messages lie follows from their count."""
+def _places(sequences: Any, producer: int, partitions: int, only_partition: int | None) -> tuple[Any, Any]:
+    """A producer goes round the partitions, or has one; where its messages lie follows from their count."""
+    if only_partition is not None:
+        return np.full(len(sequences), only_partition, np.int32), sequences * _OFFSETS_APART + producer
     return (
         (sequences % partitions).astype(np.int32),
         sequences // partitions * _OFFSETS_APART + producer,

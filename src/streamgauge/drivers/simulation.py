@@ -45,6 +45,8 @@ class Laws(SpecModel):
     seed: int = 0
     latency: LatencyLaw = LatencyLaw()
     stalls: tuple[Stall, ...] = ()
+    capacity_per_s: float | None = Field(default=None, gt=0)
+    """How many messages of one producer are served a second, one after another; the rest wait in line."""
     loss: float = Field(default=0.0, ge=0, le=1)
     duplication: float = Field(default=0.0, ge=0, le=1)
     reordering: float = Field(default=0.0, ge=0, le=1)
@@ -111,6 +113,16 @@ def departures_ns(laws: Laws, origin_ns: int, sent_ns: Integers) -> Integers:
         end = begin + round(stall.for_ * NS_PER_S)
         departures[(departures >= begin) & (departures < end)] = end
     return departures
+
+
+def served_ns(laws: Laws, taken_ns: Integers, free_ns: float) -> NDArray[np.float64]:
+    """When each message has been served: a single server, a queue without end; `free_ns`: free again."""
+    if laws.capacity_per_s is None:
+        return taken_ns.astype(np.float64)
+    service_ns = NS_PER_S / laws.capacity_per_s
+    before_ns = np.arange(len(taken_ns)) * service_ns
+    begun_ns: NDArray[np.float64] = np.maximum.accumulate(np.maximum(taken_ns, free_ns) - before_ns)
+    return begun_ns + before_ns + service_ns
 
 
 def arrivals_ns(departed_ns: Integers, latency_ns: Integers, fate: Fates, partitions: int) -> Integers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.contract import Driver
 from streamgauge.launch.crew import Crew
+from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
 from streamgauge.recording.parquet import EventFiles
@@ -35,12 +36,23 @@ class CaseOutcome:
 
 
 def run_one_case(
-    crew: Crew, run: RunDir, case: Case, driver: Driver, system: TargetSystem, *, debug: bool
+    crew: Crew,
+    case: Case,
+    driver: Driver,
+    system: TargetSystem,
+    run: RunDir,
+    records: RunRecords,
+    *,
+    debug: bool,
 ) -> CaseOutcome:
     """Make the topics, run the agents, sample the brokers meanwhile, delete the topics."""
     made: list[str] = []
     try:
+        if left := records.left_topics(case):
+            with suppress(StreamgaugeError):  # mostly they are gone with their cluster
+                driver.remove_topics(left)
         made = driver.prepare_topics(case.load.topics, case.topics)
+        records.note_topics(case, made)
         offsets = driver.end_offsets(case.topics, case.load.topics.partitions)
         endpoints = {**system.endpoints, **driver.endpoints()}
         # Without the secrets, which are not to be in any file: the crew has them.

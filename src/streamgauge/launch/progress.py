@@ -23,9 +23,11 @@ _COLOURS = {"ok": "green", "partial": "yellow"}
 class RunProgress:
     """Follows the cases of a run. With several, each gets a line when it ends."""
 
-    def __init__(self, run: RunDir, total_cases: int, console: Console, *, is_shown: bool) -> None:
+    def __init__(
+        self, run: RunDir, total_cases: int, console: Console, *, is_shown: bool, done: int = 0
+    ) -> None:
         self._run, self._console, self._is_shown = run, console, is_shown
-        self.total_cases, self.done = total_cases, 0
+        self.total_cases, self.done = total_cases, done
         self._took_s: list[float] = []
 
     def of(self, case: Case) -> CaseProgress:
@@ -67,7 +69,7 @@ class CaseProgress:
         self._whole, self._run, self._case = whole, run, case
         self._shown = shown and console.is_terminal and run.is_local
         total = case.load.total_messages
-        self._total = None if total is None else total + case.load.warm_up_messages
+        self._total = None if total is None else total + case.load.total_warm_up_messages
         self._status: CaseStatus | None = None
         self._begun = time.monotonic()
         self._stop = threading.Event()

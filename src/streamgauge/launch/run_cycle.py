@@ -6,26 +6,24 @@ import itertools
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from streamgauge.core.errors import BadInput, StreamgaugeError
+from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import RunStatus
-from streamgauge.drivers.registry import driver_class
-from streamgauge.launch.comparison_check import check_comparison
+from streamgauge.launch.feasibility import impossible_cases
 from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.spark_session import spark_session
 from streamgauge.launch.target_run import TargetRun, target_run
 from streamgauge.launch.target_system import launched
 from streamgauge.plan.cases import Case
-from streamgauge.plan.plan_file import Plan, make_plan, write_plan
+from streamgauge.plan.plan_file import Plan, make_plan, read_plan, write_plan
 from streamgauge.plan.slots import check_slots, default_master, local_slots
 from streamgauge.spec.loading import dump_yaml
-from streamgauge.spec.secrets import environment_of
 from streamgauge.spec.workload import Workload
 
 
@@ -34,28 +32,40 @@ class RunCycle:
 
     def __init__(
         self,
-        workload: Workload,
+        run: RunDir,
+        plan: Plan,
+        records: RunRecords,
         *,
-        out: str,
-        master: str | None,
+        master: str,
         console: Console,
         show_progress: bool,
         debug: bool,
     ) -> None:
-        self._workload, self._debug = workload, debug
-        self._check_before(workload)
-        plan = make_plan(workload, "check")
-        self._master = master or default_master(plan.slots_needed)
-        slots = local_slots(self._master)
-        if slots is not None:
-            check_slots(plan.slots_needed, slots, self._master)
-        self.run = RunDir.create(out, workload.name)
-        self.plan: Plan = make_plan(workload, self.run.id)
-        self.run.write_text(self.run.workload, dump_yaml(workload))
-        write_plan(self.plan, self.run)
-        self._records = RunRecords(self.run, self._master)
-        self._progress = RunProgress(self.run, len(self.plan.cases), console, is_shown=show_progress)
+        self.run, self.plan, self._records, self._master, self._debug = run, plan, records, master, debug
+        self._impossible = impossible_cases(plan.cases)
+        done = sum(status.is_finished for status in records.status.cases.values())
+        self._progress = RunProgress(run, len(plan.cases), console, is_shown=show_progress, done=done)
         self._errors: list[StreamgaugeError] = []
+
+    @classmethod
+    def new(cls, workload: Workload, *, out: str, master: str | None, **shown: Any) -> Self:
+        """A run of its own; what can be known to be wrong is said before its folder is made."""
+        plan = make_plan(workload, "check")
+        impossible_cases(plan.cases)
+        master = _enough_slots(plan, master)
+        run = RunDir.create(out, workload.name)
+        plan = make_plan(workload, run.id)
+        run.write_text(run.workload, dump_yaml(workload))
+        write_plan(plan, run)
+        return cls(run, plan, RunRecords.new(run, master), master=master, **shown)
+
+    @classmethod
+    def resumed(cls, run: RunDir, *, master: str | None, **shown: Any) -> Self:
+        """A run that ended before its last case; it goes on after the last one that it finished."""
+        plan = read_plan(run)
+        impossible_cases(plan.cases)
+        master = _enough_slots(plan, master)
+        return cls(run, plan, RunRecords.resumed(run, master), master=master, **shown)
 
     @property
     def status(self) -> RunStatus:
@@ -75,25 +85,9 @@ class RunCycle:
             self._records.end_early(f"{type(error).__name__}: {error}")
             raise
 
-    def _check_before(self, workload: Workload) -> None:
-        """All that can be known to be wrong before anything starts."""
-        check_comparison(workload)
-        for target in workload.targets:
-            driver_class(target)
-            environment_of(target)
-            system = target.system
-            replicas = workload.load.topics.replicas
-            if system is not None and replicas > system.brokers:
-                raise BadInput(
-                    f"load.topics.replicas: {replicas} replicas need as many brokers; "
-                    f"target {target.name} has {system.brokers}"
-                )
-        lines_of = getattr(workload.load.message.size, "lines_of", None)
-        if lines_of is not None and not Path(lines_of).is_file():
-            raise BadInput(f"load.message.size.lines_of: {lines_of}: no such file")
-
     def _run_targets(self, afterwards: Callable[[SparkSession], None]) -> None:
-        by_target = [(t, list(c)) for t, c in itertools.groupby(self.plan.cases, lambda case: case.target)]
+        todo = [case for case in self.plan.cases if case.id not in self._records.status.cases]
+        by_target = [(t, list(c)) for t, c in itertools.groupby(todo, lambda case: case.target)]
         with ExitStack() as stack:
             session: SparkSession | None = None
             for target, cases in by_target:
@@ -111,7 +105,7 @@ class RunCycle:
                         debug=self._debug,
                     ) as running:
                         self._run_cases(running, cases)
-            assert session is not None
+            session = session or stack.enter_context(self._session())
             if len(self._errors) == len(self.plan.cases):
                 raise self._errors[0]  # there is nothing to tell but why
             self._records.finish()
@@ -119,6 +113,11 @@ class RunCycle:
 
     def _run_cases(self, running: TargetRun, cases: list[Case]) -> None:
         for number, case in enumerate(cases, 1):
+            if case.id in self._impossible:
+                error = self._impossible[case.id]
+                running.skip(case, str(error))
+                self._errors.append(error)
+                continue
             outcome = running.run_case(case)
             if outcome.error is not None:
                 self._errors.append(outcome.error)
@@ -133,3 +132,12 @@ class RunCycle:
         folder = self.run.local("logs") if self.run.is_local else Path.cwd() / f"{self.run.id}-logs"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+
+def _enough_slots(plan: Plan, master: str | None) -> str:
+    """The master to use; BadInput when it is known to have too few slots."""
+    chosen = master or default_master(plan.slots_needed)
+    slots = local_slots(chosen)
+    if slots is not None:
+        check_slots(plan.slots_needed, slots, chosen)
+    return chosen

@@ -3,37 +3,76 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+import time
+from collections.abc import Iterable
+from typing import Any, Self
+
+import psutil
 
 from streamgauge.core.environment import describe_machine
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.status import CaseStatus, RunStatus, write_status
+from streamgauge.core.status import CaseStatus, RunStatus, read_status, write_status
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
 from streamgauge.spec.target import Target
+from streamgauge.tables.events import EVENT_TABLES
 
 
 class RunRecords:
-    def __init__(self, run: RunDir, master: str) -> None:
-        self._run = run
-        self.status = RunStatus()
-        self._environment: dict[str, Any] = {**describe_machine(), "master": master}
-        self._environment |= {"systems": {}, "clients": {}}
+    def __init__(self, run: RunDir, environment: dict[str, Any], status: RunStatus) -> None:
+        self._run, self._environment, self.status = run, environment, status
+        self._left_topics: dict[str, list[str]] = {}
         self._write()
+
+    @classmethod
+    def new(cls, run: RunDir, master: str) -> Self:
+        environment = {**describe_machine(), "master": master, "systems": {}, "clients": {}}
+        return cls(run, environment, RunStatus())
+
+    @classmethod
+    def resumed(cls, run: RunDir, master: str) -> Self:
+        """Finished cases stay as they are; of a case that was cut off nothing is kept."""
+        before = read_status(run)
+        if before.status == "running" and _is_streamgauge(before.pid):
+            raise BadInput(f"{run.location}: is still running, in process {before.pid}; end that first")
+        finished = {case: status for case, status in before.cases.items() if status.is_finished}
+        begun = {case: status for case, status in before.cases.items() if case not in finished}
+        _drop_events(run, begun)
+        environment = run.read_json(run.environment) if run.has(run.environment) else {}
+        now = {**describe_machine(), "master": master}
+        changed = {name: value for name, value in now.items() if environment.get(name) != value}
+        # Two halves measured under different conditions must not pass for one.
+        note = {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "after_cases": len(finished)}
+        environment.setdefault("resumed", []).append(note | ({"changed": changed} if changed else {}))
+        records = cls(run, environment, RunStatus(cases=finished))
+        records._left_topics = {case: status.made_topics for case, status in begun.items()}
+        return records
+
+    def left_topics(self, case: Case) -> list[str]:
+        """Topics that an earlier attempt made and could not delete."""
+        return self._left_topics.get(case.id, [])
 
     def note_system(self, target: Target, system: TargetSystem, facts: dict[str, Any]) -> None:
         about = {"description": system.description, **facts, **system.settings}
-        self._environment["systems"][target.name] = about
+        self._environment.setdefault("systems", {})[target.name] = about
         self._write()
 
     def begin_case(self, case: Case) -> None:
-        self.status.cases[case.id] = CaseStatus("running")
+        # Topics that nobody else can have are known before they are made.
+        own = list(case.topics) if case.load.topics.own_names else []
+        self.status.cases[case.id] = CaseStatus("running", made_topics=own)
         write_status(self._run, self.status)
+
+    def note_topics(self, case: Case, made: list[str]) -> None:
+        if self.status.cases[case.id].made_topics != made:
+            self.status.cases[case.id].made_topics = made
+            write_status(self._run, self.status)
 
     def end_case(self, case: Case, status: CaseStatus, client_settings: dict[str, Any]) -> None:
         self.status.cases[case.id] = status
-        self._environment["clients"].setdefault(case.target.name, {}).update(client_settings)
+        clients = self._environment.setdefault("clients", {}).setdefault(case.target.name, {})
+        clients.update(client_settings)
         self._write()
 
     def finish(self) -> None:
@@ -49,7 +88,7 @@ class RunRecords:
         self.status.status, self.status.reason = "partial", reason
         for case in self.status.cases.values():
             if case.status == "running":
-                case.status, case.reason = "partial", reason
+                case.status, case.reason, case.is_cut_off = "partial", reason, True
         # The reason is on its way to the user; that it cannot be noted down (a full disk) is not worth more.
         with contextlib.suppress(BadInput):
             self._write()
@@ -57,3 +96,20 @@ class RunRecords:
     def _write(self) -> None:
         write_status(self._run, self.status)
         self._run.write_json(self._run.environment, self._environment)
+
+
+def _drop_events(run: RunDir, cases: Iterable[str]) -> None:
+    for case in cases:
+        for table in EVENT_TABLES:
+            run.remove(run.events(table.name, case))
+        for path in list(run.list_files(run.manifests())):
+            if path.rpartition("/")[2].startswith(f"{case}-"):
+                run.remove(path)
+
+
+def _is_streamgauge(pid: int) -> bool:
+    """Process ids are used again, so its being there says nothing yet."""
+    try:
+        return any("streamgauge" in argument for argument in psutil.Process(pid).cmdline())
+    except psutil.Error:
+        return False

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.registry import open_driver
 from streamgauge.launch.case_run import CaseOutcome, run_one_case
@@ -58,12 +59,21 @@ class TargetRun:
             self._crew = self._hire()
         self._records.begin_case(case)
         with self._progress.of(case) as shown:
-            outcome = run_one_case(self._crew, self._run, case, self._driver, self._system, debug=self._debug)
+            outcome = run_one_case(
+                self._crew, case, self._driver, self._system, self._run, self._records, debug=self._debug
+            )
             if outcome.status.reason:
                 outcome.status.reason = strike_out(outcome.status.reason, self._environment)
             shown.ended(outcome.status)
         self._records.end_case(case, outcome.status, outcome.client_settings)
         return outcome
+
+    def skip(self, case: Case, reason: str) -> None:
+        """Note a case that cannot be run."""
+        status = CaseStatus("failed", reason)
+        with self._progress.of(case) as shown:
+            shown.ended(status)
+        self._records.end_case(case, status, {})
 
     def check_still_there(self) -> None:
         """If the target is gone, every further case would only wait for it."""

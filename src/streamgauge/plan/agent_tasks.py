@@ -1,4 +1,4 @@
-"""Cases → agent tasks: what one barrier task of Spark does."""
+"""Cases → agent tasks: what one agent process does in one case."""
 
 from __future__ import annotations
 
@@ -10,8 +10,20 @@ from streamgauge.spec.model import SpecModel
 from streamgauge.spec.workload import Load
 
 
+class Stream(SpecModel):
+    """What goes through one partition when each has a producer and a consumer of its own."""
+
+    number: int
+    """Of the stream among all of the case: its producer and its consumer have it."""
+    topic: int
+    partition: int
+    messages: int | None = None
+    """How many to count, after the warm-up; None: until the time is up."""
+    warm_up_messages: int = 0
+
+
 class AgentTask(SpecModel):
-    """One producer or consumer of one case; or the referee, who alone runs a comparison."""
+    """One producer or consumer process of one case; or the referee, who alone runs a comparison."""
 
     kind: Literal["producer", "consumer", "referee"]
     number: int
@@ -21,14 +33,24 @@ class AgentTask(SpecModel):
     warm_up_messages: int = 0
     partitions: tuple[tuple[int, int], ...] = ()
     """Consumer, when assigned: (topic, partition) pairs."""
+    streams: tuple[Stream, ...] = ()
+    """Those it produces, or consumes, each by itself; empty: it is one producer, or consumer."""
 
     @property
     def agent(self) -> str:
         return f"{self.kind}-{self.number}"
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """`producer` or `consumer` in the events that it writes."""
+        return tuple(stream.number for stream in self.streams) or (self.number,)
+
 
 def deal_out(load: Load) -> Iterator[AgentTask]:
     """Producers first. Counts differ by at most one; partitions go round."""
+    if load.streams == "per_partition":
+        yield from _deal_out_streams(load)
+        return
     for number in range(load.producers):
         total = load.total_messages
         yield AgentTask(
@@ -45,6 +67,39 @@ def deal_out(load: Load) -> Iterator[AgentTask]:
         )
     for number in range(load.consumers):
         yield AgentTask(kind="consumer", number=number, partitions=tuple(places[number :: load.consumers]))
+
+
+def _deal_out_streams(load: Load) -> Iterator[AgentTask]:
+    """As many processes as asked for, but none without a stream."""
+    streams = list(_streams(load))
+    producers, consumers = (min(wanted, len(streams)) for wanted in (load.producers, load.consumers))
+    for number in range(producers):
+        mine = tuple(streams[number::producers])
+        counts = [stream.messages for stream in mine if stream.messages is not None]
+        yield AgentTask(
+            kind="producer",
+            number=number,
+            messages=sum(counts) if len(counts) == len(mine) else None,
+            warm_up_messages=sum(stream.warm_up_messages for stream in mine),
+            streams=mine,
+        )
+    for number in range(consumers):
+        mine = tuple(streams[number::consumers])
+        places = tuple((stream.topic, stream.partition) for stream in mine)
+        yield AgentTask(kind="consumer", number=number, partitions=places, streams=mine)
+
+
+def _streams(load: Load) -> Iterator[Stream]:
+    total, count = load.total_messages, load.partition_count
+    for number in range(count):
+        topic, partition = divmod(number, load.topics.partitions)
+        yield Stream(
+            number=number,
+            topic=topic,
+            partition=partition,
+            messages=None if total is None else _share(total, number, count),
+            warm_up_messages=_share(load.total_warm_up_messages, number, count),
+        )
 
 
 def _share(total: int, number: int, of: int) -> int:

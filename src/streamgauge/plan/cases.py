@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from streamgauge.core.errors import BadInput
@@ -24,6 +25,10 @@ class Case(SpecModel):
     load: Load
     parameters: dict[str, Any]
     """The swept fields and their values here."""
+    iteration: int = 1
+    """Which of several rounds of the same."""
+    notes: tuple[str, ...] = ()
+    """What is to be said with its figures, known before it runs."""
     topics: tuple[str, ...]
     tag: int
     """Marks the messages of this case, so that no other message is taken for one of them."""
@@ -38,31 +43,49 @@ class Case(SpecModel):
 
 
 def expand(workload: Workload, run_id: str) -> list[Case]:
-    """Every target × every point of the sweep, in the order written; a comparison is one case."""
+    """Every target × every round × every listed case × every point of the sweep, in the order written.
+
+    A comparison is one case.
+    """
     if workload.comparison is not None:
         return [_comparison(workload, workload.comparison, run_id)]
     fields = list(workload.sweep)
-    points = list(itertools.product(*workload.sweep.values()))
+    points = [dict(zip(fields, point, strict=True)) for point in itertools.product(*workload.sweep.values())]
     if not points:
         empty = [field for field, values in workload.sweep.items() if not values]
         raise BadInput(f"sweep.{empty[0]}: has no values")
+    for field in fields:
+        if any(field in own for own in workload.cases):
+            raise BadInput(f"cases: {field} is swept, too; say it in one of the two")
+    rounds = range(1, workload.iterations + 1)
+    listed = workload.cases or ({},)
     cases: list[Case] = []
-    for target in workload.targets:
-        for point in points:
-            parameters = dict(zip(fields, point, strict=True))
-            cases.append(_case(workload, target, parameters, f"{len(cases) + 1:03d}", run_id))
+    for target, iteration, own, point in itertools.product(workload.targets, rounds, listed, points):
+        parameters = {**own, **point}
+        load, case_id = load_with(workload.load, parameters), f"{len(cases) + 1:03d}"
+        cases.append(make_case(target, load, case_id, run_id, parameters=parameters, iteration=iteration))
     return cases
 
 
-def _case(workload: Workload, target: Target, parameters: dict[str, Any], case_id: str, run_id: str) -> Case:
-    load = _with(workload.load, parameters)
+def make_case(
+    target: Target,
+    load: Load,
+    case_id: str,
+    run_id: str,
+    *,
+    parameters: Mapping[str, Any],
+    iteration: int = 1,
+) -> Case:
     topics = load.topics
-    names = (topics.name,) if topics.count == 1 else tuple(f"{topics.name}-{n}" for n in range(topics.count))
+    name = f"{topics.name}-{run_id}-{case_id}" if topics.own_names else topics.name
+    names = (name,) if topics.count == 1 else tuple(f"{name}-{n}" for n in range(topics.count))
     return Case(
         id=case_id,
         target=target,
         load=load,
-        parameters=parameters,
+        parameters=dict(parameters),
+        iteration=iteration,
+        notes=tuple(_notes(load)),
         topics=names,
         tag=zlib.crc32(f"{run_id}/{case_id}".encode()),
         agents=tuple(deal_out(load)),
@@ -87,7 +110,17 @@ def _comparison(workload: Workload, comparison: Comparison, run_id: str) -> Case
     )
 
 
-def _with(load: Load, parameters: dict[str, Any]) -> Load:
+def _notes(load: Load) -> Iterator[str]:
+    size = load.message.size
+    if load.stream_size is not None and isinstance(size, int) and load.stream_size % size:
+        count = load.stream_size // size
+        yield (
+            f"stream size {load.stream_size:,} B is no multiple of the message size {size:,} B: "
+            f"{count:,} messages, {count * size:,} B, went to each partition"
+        )
+
+
+def load_with(load: Load, parameters: Mapping[str, Any]) -> Load:
     """The load with some fields replaced, by dotted path."""
     if not parameters:
         return load
@@ -100,4 +133,4 @@ def _with(load: Load, parameters: dict[str, Any]) -> Load:
         if not isinstance(place, dict) or field not in place:
             raise BadInput(f"sweep.{path}: there is no such field in `load`")
         place[field] = value
-    return parse(Load, content, "sweep: load")
+    return parse(Load, content, "sweep: load", whole="")

@@ -7,13 +7,13 @@ some seconds, and is then written; memory stays bounded however long the run is.
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.recording.background import BackgroundWriter
-from streamgauge.recording.parquet import EventFiles
 from streamgauge.tables.column import Table
 from streamgauge.tables.events import RECEIVES, SENDS
 
@@ -21,6 +21,8 @@ CHUNK_ROWS = 131_072
 SEAL_AFTER_NS = 5_000_000_000
 _MOST_READY_CHUNKS = 24
 """Made before the clock starts: memory that is touched for the first time costs as much as filling it."""
+
+_LEAST_ROWS = 256
 
 _NUMPY = {"int8": np.int8, "int32": np.int32, "int64": np.int64}
 
@@ -34,12 +36,19 @@ class Told(Protocol):
     errors: dict[int, str]
 
 
+class PartWriter(Protocol):
+    """Takes one part of a table after another."""
+
+    def write(self, table: Table, columns: Mapping[str, Any]) -> None: ...
+
+
 class _Chunk:
     """Rows `first` to `first + used` of one table."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, rows: int) -> None:
+        self._rows = rows
         self.columns: dict[str, NDArray[Any]] = {
-            column.name: np.zeros(CHUNK_ROWS, _NUMPY[column.kind])
+            column.name: np.zeros(rows, _NUMPY[column.kind])
             for column in table.columns
             if column.kind in _NUMPY
         }
@@ -56,22 +65,24 @@ class _Chunk:
 
     @property
     def room(self) -> int:
-        return CHUNK_ROWS - self.used
+        return self._rows - self.used
 
 
 class _ChunkedTable:
     """Chunks in use, spare ones, and the way to the file."""
 
-    def __init__(self, table: Table, files: EventFiles, writer: BackgroundWriter, expected_rows: int) -> None:
+    def __init__(self, table: Table, files: PartWriter, writer: BackgroundWriter, expected_rows: int) -> None:
         self._table, self._files, self._writer = table, files, writer
-        ready = min(-(-expected_rows // CHUNK_ROWS) + 1, _MOST_READY_CHUNKS)
-        self._spare = [_Chunk(table) for _ in range(ready)]
+        # Hundreds of streams may share a process: a short one must not take the room of a long one.
+        self._chunk_rows = min(CHUNK_ROWS, max(_LEAST_ROWS, expected_rows))
+        ready = min(-(-expected_rows // self._chunk_rows) + 1, _MOST_READY_CHUNKS)
+        self._spare = [_Chunk(table, self._chunk_rows) for _ in range(ready)]
         self._lock = threading.Lock()
 
     def _new_chunk(self, first: int) -> _Chunk:
         with self._lock:
             chunk = self._spare.pop() if self._spare else None
-        chunk = chunk or _Chunk(self._table)
+        chunk = chunk or _Chunk(self._table, self._chunk_rows)
         chunk.begin(first)
         return chunk
 
@@ -95,10 +106,19 @@ class SendColumns(_ChunkedTable):
     """
 
     def __init__(
-        self, producer: int, files: EventFiles, writer: BackgroundWriter, expected_rows: int = CHUNK_ROWS
+        self,
+        producer: int,
+        files: PartWriter,
+        writer: BackgroundWriter,
+        expected_rows: int = CHUNK_ROWS,
+        *,
+        place: tuple[int, int] | None = None,
+        completions: bool = True,
     ) -> None:
+        """`place`: where everything is sent to. `completions`: acks will come."""
         super().__init__(SENDS, files, writer, expected_rows)
-        self._producer = producer
+        self._producer, self._completions = producer, completions
+        self._partition = None if place is None else place[1]
         self._open: list[_Chunk] = [self._new_chunk(0)]
         self._ends: NDArray[np.int64] | None = None
         self.handing_over = threading.RLock()
@@ -165,8 +185,9 @@ class SendColumns(_ChunkedTable):
         return chunk
 
     def _hand_over_complete(self) -> None:
-        for chunk in self._open[:-1]:
-            if chunk.sealed and chunk.told == chunk.used:
+        # Without completions only failures are told, and these at once: one chunk back at the most.
+        for chunk in self._open[: -1 if self._completions else -2]:
+            if chunk.sealed and (chunk.told == chunk.used or not self._completions):
                 self._open.remove(chunk)
                 self._hand_over(chunk)
 
@@ -198,12 +219,14 @@ class SendColumns(_ChunkedTable):
         errors = np.full(chunk.used, None, object)
         for sequence, error in chunk.errors.items():
             errors[sequence - chunk.first] = error
-        nowhere = unknown | (columns["partition"] < 0)
+        partitions: Any = np.ma.array(columns["partition"], mask=unknown | (columns["partition"] < 0))
+        if self._partition is not None:
+            partitions = np.full(chunk.used, self._partition, np.int32)
         return {
             **columns,
             "producer": np.full(chunk.used, self._producer, np.int32),
             "sequence": np.arange(chunk.first, chunk.first + chunk.used),
-            "partition": np.ma.array(columns["partition"], mask=nowhere),
+            "partition": partitions,
             "offset": np.ma.array(columns["offset"], mask=unknown | (columns["offset"] < 0)),
             "acked_ns": np.ma.array(columns["acked_ns"], mask=unknown),
             "error": errors,
@@ -214,7 +237,7 @@ class ReceiveColumns(_ChunkedTable):
     """One row a record received, in the order of arrival."""
 
     def __init__(
-        self, consumer: int, files: EventFiles, writer: BackgroundWriter, expected_rows: int = CHUNK_ROWS
+        self, consumer: int, files: PartWriter, writer: BackgroundWriter, expected_rows: int = CHUNK_ROWS
     ) -> None:
         super().__init__(RECEIVES, files, writer, expected_rows)
         self._consumer = consumer

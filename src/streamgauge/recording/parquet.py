@@ -23,9 +23,9 @@ class EventFiles:
 
     def write(self, table: Table, columns: Mapping[str, Any]) -> None:
         """Write one part. A masked array's masked values become nulls."""
-        schema = table.arrow_schema()
-        arrays = [_arrow(columns[field.name], field.type) for field in schema]
-        content = pa.Table.from_arrays(arrays, schema=schema)
+        self.write_table(table, arrow_table(table, columns))
+
+    def write_table(self, table: Table, content: pa.Table) -> None:
         if content.num_rows == 0:
             return
         part = self._parts.get(table.name, 0)
@@ -39,6 +39,12 @@ class EventFiles:
         """Write a few rows given one by one, as samples and marks are."""
         if rows:
             self.write(table, {name: [row[name] for row in rows] for name in table.column_names})
+
+
+def arrow_table(table: Table, columns: Mapping[str, Any]) -> pa.Table:
+    """The columns as one table; it may share the memory of what it is made from."""
+    schema = table.arrow_schema()
+    return pa.Table.from_arrays([_arrow(columns[f.name], f.type) for f in schema], schema=schema)
 
 
 def _arrow(values: Any, kind: pa.DataType) -> pa.Array:

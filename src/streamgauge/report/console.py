@@ -31,8 +31,10 @@ from streamgauge.report.words import (
     case_title,
     fault_count,
     faults_checked,
+    knob_columns,
     limit_text,
     main_leg,
+    rate_columns,
     warm_up_sentence,
     without_outcome,
 )
@@ -45,6 +47,8 @@ _STATUS_STYLES = {
     "not run": "dim",
 }
 _LABEL_WIDTH, _GAP = 12, 2
+_WHOLE_AT_MOST = 6
+"""Of more cases than this the overview has to do; the page has the rest."""
 
 
 def print_results(document: Document, console: Console) -> None:
@@ -59,6 +63,10 @@ def print_results(document: Document, console: Console) -> None:
     if len(cases) > 1:
         console.print()
         console.print(_overview(cases))
+    if len(cases) > _WHOLE_AT_MOST:
+        for case in cases:
+            _print_trouble(case, console)
+        return
     for case in cases:
         console.print()
         _print_case(case, console)
@@ -69,24 +77,34 @@ def _overview(cases: list[Document]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.title, table.title_justify = title, "left"
     table.add_column("case")
-    table.add_column("target", overflow="fold")
-    for name in ("p50", "p99", "max", "sent/s", "recv/s", "faults"):
+    knobs = knob_columns(cases)
+    for name in knobs:
+        table.add_column(name, overflow="fold", justify="left" if name == "target" else "right")
+    # Columns of knobs take their room from what can be spared.
+    rates = {name: place for name, place in rate_columns(cases).items() if name != "sent" or len(knobs) < 3}
+    for name in ("p50", "p99", "max", *rates, "faults"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("status")
     for case in cases:
         statistics = case["latency_ms"][main_leg(case)]
-        throughput = case["throughput"]
         faults = fault_count(case) if case["accounting"]["sent"] else None
         table.add_row(
             Text(case["case"]),
-            Text(case_title(case)),
+            *(Text(values[case["case"]]) for values in knobs.values()),
             *(digits_text(statistics[name]) for name in ("p50", "p99", "max")),
-            _short_rate(throughput["sent_messages_per_s"]),
-            _short_rate(throughput["received_messages_per_s"]),
+            *(_short_rate(case[part][name]) for part, name in rates.values()),
             Text(count_text(faults), "red" if faults else "green"),
             _status(case["status"]),
         )
     return table
+
+
+def _print_trouble(case: Document, console: Console) -> None:
+    """Of many cases only those in trouble are told of one by one."""
+    if case["status"] != "ok":
+        style = _STATUS_STYLES.get(case["status"], "").removeprefix("bold ")
+        why = "; ".join(case["reasons"]) or "no reason is known"
+        console.print(Text(f"• case {case['case']}: {why}", style))
 
 
 def _short_rate(per_s: float | None) -> str:
@@ -164,7 +182,9 @@ def _accounting(case: Document) -> list[Text]:
         words = f"{COUNT_NAMES[name]} {count_text(count)}"
         if name in checked:
             items.append(Text(words, "bold red" if count else "green"))
-        elif name in ("sent", "acked") or has_consumers:
+        elif name == "acked" and not case["parameters"]["completions"]:
+            items.append(Text("acks not asked for"))
+        elif name in ("sent", "acked", "received") and (has_consumers or name != "received"):
             items.append(Text(words))
     if missing := without_outcome(case):
         items.append(Text(f"no outcome {count_text(missing)}", "bold red"))

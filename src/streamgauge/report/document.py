@@ -27,6 +27,7 @@ from streamgauge.tables.results import (
     PARTITION,
     PERCENTILES,
     RANGES,
+    RUNTIMES,
     SECOND,
     THROUGHPUT,
     TOPIC,
@@ -44,12 +45,13 @@ STATISTICS = ("count", "mean", "sd", "min", *PERCENTILES, "max", "negative_count
 BRIEF_STATISTICS = ("count", "p50", "p99", "max")
 RANGE_NAMES = ("sent", "published", "output", "consumed")
 THROUGHPUT_NAMES = tuple(name for name in THROUGHPUT.column_names if name not in SCOPE)
+DELIVERY_NAMES = tuple(name for name in RUNTIMES.column_names if name not in SCOPE)
 CPU_KINDS = ("producer", "consumer", "broker")
 
 NOT_RUN = "not run"
 
 _SCOPE_FIELDS = {TOPIC: ("topic",), PARTITION: ("topic", "partition"), SECOND: ("second",)}
-_SCOPED_TABLES = (ACCOUNTING, LATENCY, RANGES, THROUGHPUT)
+_SCOPED_TABLES = (ACCOUNTING, LATENCY, RANGES, THROUGHPUT, RUNTIMES)
 
 
 def results_document(run: RunDir, tables: ResultTables | None = None) -> Document:
@@ -107,6 +109,7 @@ def _case(case: Case, status: RunStatus, tables: ResultTables) -> Document:
     latency = _latency(whole[LATENCY.name], STATISTICS)
     return {
         "case": case.id,
+        "iteration": case.iteration,
         "status": case_status,
         "reasons": reasons,
         "target": case.target.name,
@@ -118,6 +121,7 @@ def _case(case: Case, status: RunStatus, tables: ResultTables) -> Document:
         "schedule_lag_ms": latency[SCHEDULE_LAG],
         "range_s": _ranges(whole[RANGES.name]),
         "throughput": _throughput(whole[THROUGHPUT.name]),
+        "delivery": _delivery(whole[RUNTIMES.name]),
         "cpu_us_per_message": {kind: cpu.get(kind) for kind in CPU_KINDS},
         "bottleneck": {
             "limit": verdict["bottleneck"] if verdict else None,
@@ -157,7 +161,11 @@ def _scopes(tables: ResultTables, case_id: str, scope: str) -> list[Document]:
             places[tuple(row[field] for field in fields)][table].append(row)
     # A partition is null for messages that were neither acked nor received: these come last.
     order = sorted(places, key=lambda place: [(part is None, part) for part in place])
-    return [dict(zip(fields, place, strict=True)) | _brief(places[place]) for place in order]
+    entries = [dict(zip(fields, place, strict=True)) | _brief(places[place]) for place in order]
+    if scope != SECOND:
+        for entry, place in zip(entries, order, strict=True):
+            entry["delivery"] = _delivery(places[place][RUNTIMES.name])
+    return entries
 
 
 def _brief(rows: dict[str, list[Row]]) -> Document:
@@ -199,6 +207,10 @@ def _ranges(rows: list[Row]) -> Document:
 
 def _throughput(rows: list[Row]) -> Document:
     return {name: rows[0][name] if rows else None for name in THROUGHPUT_NAMES}
+
+
+def _delivery(rows: list[Row]) -> Document:
+    return {name: rows[0][name] if rows else None for name in DELIVERY_NAMES}
 
 
 def _strict(value: Any) -> Any:

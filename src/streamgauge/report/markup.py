@@ -38,7 +38,7 @@ def data_table(
 
     The first cell of a row is its heading.
     """
-    head = tag("tr", *(tag("th", cell, scope="col") for cell in header))
+    head = tag("tr", *(_heading(cell) for cell in header))
     body = [
         tag("tr", tag("th", first, scope="row"), *(cell_of(cell) for cell in rest)) for first, *rest in rows
     ]
@@ -46,6 +46,11 @@ def data_table(
         "table", tag("caption", tag("span", caption)), tag("thead", head), tag("tbody", *body), class_=class_
     )
     return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=caption)
+
+
+def _heading(cell: object) -> Markup:
+    """Headings made as `<th>` stay as they are."""
+    return cell if isinstance(cell, Markup) and cell.startswith("<th") else tag("th", cell, scope="col")
 
 
 def cell_of(cell: object) -> Markup:

@@ -57,6 +57,8 @@
       dragmode: touch ? false : "zoom",
       xaxis: merged(own.xaxis),
       yaxis: merged(own.yaxis.type === "log" ? own.yaxis : { ...own.yaxis, dtick: undefined }),
+      // A second axis has no lines of its own: two grids in one plot cannot be told apart.
+      ...(own.yaxis2 ? { yaxis2: merged({ ...own.yaxis2, showgrid: false }) } : {}),
     };
   }
 

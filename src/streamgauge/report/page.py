@@ -12,6 +12,8 @@ from streamgauge.report.page_frame import filled_page, part, place_figures
 from streamgauge.report.page_headline import header, overview_table
 from streamgauge.report.plot_parts import Figure
 from streamgauge.report.result_tables import ResultTables, Row
+from streamgauge.report.sweep_figures import sweep_figures
+from streamgauge.report.sweep_points import sweep_plot
 from streamgauge.report.time_figures import (
     cpu_figure,
     latency_figure,
@@ -22,6 +24,7 @@ from streamgauge.report.time_figures import (
 )
 from streamgauge.tables.results import HISTOGRAM, RESOURCES
 
+_COMPARED_AT_MOST = 12
 _OPEN_AT_MOST = 3
 """With more cases than this all are folded, and the overview leads to them."""
 
@@ -34,15 +37,28 @@ def render_page(document: Document, tables: ResultTables) -> str:
     histograms = {case["case"]: tables.rows(HISTOGRAM, case["case"]) for case in cases}
     body = [header(document)]
     if len(cases) > 1:
-        comparison = comparison_figure([(case, histograms[case["case"]]) for case in cases])
+        # More lines than this cannot be told apart, and their names would take the plot's room.
+        few = cases if len(cases) <= _COMPARED_AT_MOST else []
+        comparison = comparison_figure([(case, histograms[case["case"]]) for case in few])
         plot = place_figures(figures, "all-cases", [comparison])
         body.append(tag("section", tag("h2", "All cases"), overview_table(cases), plot, class_="all-cases"))
+        body.append(_sweep_section(document, figures))
     for case in cases:
         resources_of_case = tables.rows(RESOURCES, case["case"])
         plots = _plots(figures, case, histograms[case["case"]], resources_of_case)
         body.append(case_section(case, plots, is_open=len(cases) <= _OPEN_AT_MOST, alone=len(cases) == 1))
     body.append(environment_section(document["environment"]))
     return filled_page(f"{document['name']} · streamgauge", body, figures, part("reading_cases.html"))
+
+
+def _sweep_section(document: Document, figures: dict[str, Figure]) -> Markup | None:
+    """What a sweep is made for: how latency and throughput follow the knob that was turned."""
+    plot = sweep_plot([document])
+    if plot is None:
+        return None
+    places = place_figures(figures, "sweep", sweep_figures(plot))
+    note = "Other knobs: streamgauge plot RUN --x KNOB. The folder plots has the same data for Gnuplot."
+    return tag("section", tag("h2", f"By {plot.knob}"), places, tag("p", note, class_="note"), class_="sweep")
 
 
 def _plots(

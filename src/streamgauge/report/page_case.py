@@ -85,7 +85,8 @@ def _accounting(case: Document) -> Markup:
         if name in FAULTS:
             tone = "unchecked" if name not in checked else "bad" if count else "good"
         else:
-            tone = "unchecked" if name == "received" and not case["parameters"]["consumers"] else ""
+            asked = {"received": case["parameters"]["consumers"], "acked": case["parameters"]["completions"]}
+            tone = "" if asked.get(name, True) else "unchecked"
         shown = "not checked" if tone == "unchecked" else count_text(count)
         tiles.append(
             tag(

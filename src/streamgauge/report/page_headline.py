@@ -21,11 +21,12 @@ from streamgauge.report.words import (
     FAULTS,
     LEG_NAMES,
     LIMIT_NAMES,
-    case_title,
     fault_count,
     faults_checked,
+    knob_columns,
     limit_text,
     main_leg,
+    rate_columns,
     without_outcome,
 )
 
@@ -56,38 +57,40 @@ def header(document: Document) -> Markup:
 
 
 def overview_table(cases: list[Document]) -> Markup:
-    rows = []
+    rows, knobs, rates = [], knob_columns(cases), rate_columns(cases)
     for case in cases:
         leg = main_leg(case)
-        statistics, throughput, faults = case["latency_ms"][leg], case["throughput"], fault_count(case)
+        statistics, faults = case["latency_ms"][leg], fault_count(case)
         measured = case["accounting"]["sent"] > 0
         rows.append(
             (
                 tag("a", case["case"], href=f"#case-{case['case']}"),
-                tag("td", case_title(case), class_="text"),
                 tag("td", status_pill(case["status"]), class_="state"),
+                *(_knob_cell(name, values[case["case"]]) for name, values in knobs.items()),
                 *(digits_text(statistics[name]) for name in ("p50", "p99", "p99_9", "max")),
-                rate_per_s_text(throughput["sent_messages_per_s"]),
-                rate_per_s_text(throughput["received_messages_per_s"]),
+                *(rate_per_s_text(case[part][name]) for part, name in rates.values()),
                 _fault_cell(faults) if measured else NOTHING,
                 tag("td", LIMIT_NAMES.get(case["bottleneck"]["limit"], NOTHING), class_="text"),
             )
         )
     header_row = (
         "case",
-        "target",
         "status",
+        *(tag("th", name, scope="col", class_="text" if name == "target" else None) for name in knobs),
         "p50",
         "p99",
         "p99.9",
         "max",
-        "sent",
-        "received",
+        *rates,
         "faults",
         "limit",
     )
     caption = "All cases. Latency in ms from the intended time (to the ack where there are no consumers)"
     return data_table(caption, header_row, rows, class_="overview")
+
+
+def _knob_cell(name: str, value: str) -> Markup:
+    return tag("td", value, class_="text" if name == "target" else None)
 
 
 def _fault_cell(faults: int) -> Markup:

@@ -11,18 +11,31 @@ from streamgauge.spec.workload import Load
 
 Parameters = dict[str, Any]
 
+_KNOB_NAMES = {
+    "topics.count": "topics",
+    "topics.partitions": "prtn",
+    "topics.replicas": "repl",
+    "message.size": "size",
+    "stream_size": "stream",
+}
+
 
 def effective_parameters(case: Case) -> Parameters:
     """All that was asked for; `swept` holds the fields that tell this case from its siblings."""
     load = case.load
     message, topics = load.message, load.topics
     return {
-        "producers": load.producers,
-        "consumers": load.consumers,
+        "producers": load.producer_count,
+        "consumers": load.consumer_count,
+        "streams": load.streams,
+        "processes": {
+            kind: sum(agent.kind == kind for agent in case.agents) for kind in ("producer", "consumer")
+        },
         "messages": load.total_messages,
         "duration_s": load.duration,
+        "stream_size": load.stream_size,
         "rate": _rate(load),
-        "warm_up_messages": load.warm_up_messages,
+        "warm_up_messages": load.total_warm_up_messages,
         "message_size": _size(load),
         "keys": message.keys.kind,
         "key_count": message.keys.of,
@@ -34,6 +47,8 @@ def effective_parameters(case: Case) -> Parameters:
         "topic_config": dict(topics.config),
         "subscription": load.subscription,
         "acks": load.acks,
+        "completions": load.completions,
+        "transaction_messages": load.transactions.messages if load.transactions else None,
         "compression": load.compression,
         "drain_timeout_s": load.drain_timeout,
         "time_limit_s": load.time_limit,
@@ -44,7 +59,7 @@ def effective_parameters(case: Case) -> Parameters:
 def load_sentence(parameters: Parameters) -> str:
     """The load in one line, for people."""
     parts = [
-        f"{plural(parameters['producers'], 'producer')}, {plural(parameters['consumers'], 'consumer')}",
+        _clients_text(parameters),
         f"{_amount_text(parameters)} {rate_text(parameters['rate'])}",
         size_text(parameters["message_size"]),
         f"{plural(parameters['partitions'], 'partition')} × {plural(parameters['replicas'], 'replica')}",
@@ -52,6 +67,10 @@ def load_sentence(parameters: Parameters) -> str:
     ]
     if len(parameters["topics"]) > 1:
         parts.insert(3, f"{len(parameters['topics'])} topics")
+    if not parameters["completions"]:
+        parts.append("no delivery reports")
+    if parameters["transaction_messages"] is not None:
+        parts.append(f"transactions of {plural(parameters['transaction_messages'], 'message')}")
     if parameters["compression"] != "none":
         parts.append(str(parameters["compression"]))
     if parameters["warm_up_messages"]:
@@ -61,7 +80,16 @@ def load_sentence(parameters: Parameters) -> str:
 
 def swept_text(parameters: Parameters) -> str:
     """`message.size=100 rate=1k/s`, or nothing."""
-    return " ".join(f"{field}={_value_text(value)}" for field, value in parameters["swept"].items())
+    return " ".join(f"{field}={knob_text(value)}" for field, value in parameters["swept"].items())
+
+
+def knob_name(path: str) -> str:
+    """A swept field in one short word."""
+    return _KNOB_NAMES.get(path, path)
+
+
+def knob_text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def rate_text(rate: Any) -> str:
@@ -79,14 +107,21 @@ def size_text(size: Any) -> str:
     return format_bytes(size)
 
 
+def _clients_text(parameters: Parameters) -> str:
+    if parameters["streams"] == "shared":
+        return f"{plural(parameters['producers'], 'producer')}, {plural(parameters['consumers'], 'consumer')}"
+    processes = parameters["processes"]
+    if not parameters["consumers"]:
+        word = "process" if processes["producer"] == 1 else "processes"
+        return f"{plural(parameters['producers'], 'producer')} in {processes['producer']} {word}"
+    pairs = plural(parameters["producers"], "producer/consumer pair")
+    return f"{pairs} in {processes['producer']} + {processes['consumer']} processes"
+
+
 def _amount_text(parameters: Parameters) -> str:
     if parameters["messages"] is not None:
         return plural(parameters["messages"], "message")
     return f"{parameters['duration_s']:g} s"
-
-
-def _value_text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _rate(load: Load) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from streamgauge.report.parameters import swept_text
-from streamgauge.report.quantities import count_text
+from streamgauge.report.parameters import knob_name, knob_text, swept_text
+from streamgauge.report.quantities import NOTHING, count_text
 
 LEG_NAMES = {
     "intended_to_received": "consumed − intended",
@@ -62,8 +62,13 @@ COUNT_MEANINGS = {
 FAULTS = ("failed", "lost_write", "unseen", "duplicate", "out_of_order", "corrupt", "unexpected")
 """Counts that are zero when all is well."""
 
+FAULTS_OF_ACKS = ("failed", "lost_write", "unseen")
+"""Faults that only producers who hear of their messages can know of."""
+
 FAULTS_OF_SENDING = ("failed",)
 """The only faults that can be seen without a consumer."""
+
+_MOST_KNOBS = 5
 
 LIMIT_NAMES = {
     "client_cpu": "client CPU",
@@ -78,13 +83,43 @@ LIMIT_NAMES = {
 
 def case_title(case: dict[str, Any]) -> str:
     """What tells this case from the others."""
-    swept = swept_text(case["parameters"])
-    return f"{case['target']} {swept}" if swept else str(case["target"])
+    parts = [str(case["target"]), swept_text(case["parameters"])]
+    if case["iteration"] > 1:
+        parts.append(f"round {case['iteration']}")
+    return " ".join(part for part in parts if part)
+
+
+def knob_columns(cases: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
+    """What tells cases apart: a column a swept field, by case; too many of them share one."""
+    swept = dict.fromkeys(path for case in cases for path in case["parameters"]["swept"])
+    if not swept or len(swept) > _MOST_KNOBS:
+        return {"target": {case["case"]: case_title(case) for case in cases}}
+    columns: dict[str, dict[str, str]] = {}
+    if len({case["target"] for case in cases}) > 1:
+        columns["target"] = {case["case"]: case["target"] for case in cases}
+    for path in swept:
+        values = {case["case"]: case["parameters"]["swept"].get(path) for case in cases}
+        columns[knob_name(path)] = {
+            case: NOTHING if value is None else knob_text(value) for case, value in values.items()
+        }
+    if any(case["iteration"] > 1 for case in cases):
+        columns["round"] = {case["case"]: str(case["iteration"]) for case in cases}
+    return columns
+
+
+def rate_columns(cases: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
+    """The rates that speak for cases, each with where it stands: those of streams side by side, or all."""
+    if all(case["parameters"]["streams"] == "per_partition" for case in cases):
+        return {"msg/s": ("delivery", "messages_per_s"), "KiB/s": ("delivery", "kib_per_s")}
+    return {name: ("throughput", f"{name}_messages_per_s") for name in ("sent", "received")}
 
 
 def faults_checked(case: dict[str, Any]) -> tuple[str, ...]:
-    """Without consumers nothing is known of what arrived, so nothing is said of it."""
-    return FAULTS if case["parameters"]["consumers"] else FAULTS_OF_SENDING
+    """Nothing is said of what nobody looked at: arrivals without consumers, acks without reports."""
+    known = FAULTS if case["parameters"]["consumers"] else FAULTS_OF_SENDING
+    if case["parameters"]["completions"]:
+        return known
+    return tuple(name for name in known if name not in FAULTS_OF_ACKS)
 
 
 def without_outcome(case: dict[str, Any]) -> int:
@@ -94,6 +129,8 @@ def without_outcome(case: dict[str, Any]) -> int:
     """
     counts: dict[str, int] = case["accounting"]
     unanswered = counts["sent"] - counts["acked"] - counts["failed"]
+    if not case["parameters"]["consumers"] and not case["parameters"]["completions"]:
+        return 0  # nobody asked, neither here nor there
     if case["parameters"]["consumers"]:
         seen_or_missed = ("failed", "received", "lost_write", "unseen", "corrupt")
         unanswered = min(unanswered, counts["sent"] - sum(counts[name] for name in seen_or_missed))

@@ -31,15 +31,16 @@ def load_target(path: Path) -> Target:
     return parse(Target, _read_mapping(path), str(path))
 
 
-def parse(model: type[Model], content: object, source: str) -> Model:
-    """Validate; all that is wrong becomes one line a fault."""
+def parse(model: type[Model], content: object, source: str, whole: str = "the file") -> Model:
+    """Validate; all that is wrong becomes one line a fault. `whole`: what faults of no one field are of."""
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        found = faults(error).items()
-        raise BadInput(
-            "\n".join(f"{source}: {place or 'the file'}: {words}" for place, words in found)
-        ) from None
+        lines = (
+            ": ".join(part for part in (source, place or whole, words) if part)
+            for place, words in faults(error).items()
+        )
+        raise BadInput("\n".join(lines)) from None
 
 
 def faults(error: ValidationError) -> dict[str, str]:

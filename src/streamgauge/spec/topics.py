@@ -21,6 +21,8 @@ class Topics(SpecModel):
     replicas: Count = Field(default=1, ge=1)
     config: dict[str, str] = {}
     keep: bool = False
+    own_names: bool = False
+    """Run and case are part of the names, so that no case meets what another one left behind."""
 
     @field_validator("name")
     @classmethod

@@ -18,9 +18,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from streamgauge.core.units import parse_bytes, parse_rate
+from streamgauge.core.units import parse_bytes
 from streamgauge.spec.comparison import Comparison
-from streamgauge.spec.model import Bytes, Count, RatePerS, Seconds, SpecModel
+from streamgauge.spec.model import Bytes, Count, Seconds, SpecModel
+from streamgauge.spec.ranges import swept_values
+from streamgauge.spec.rate import Rate
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics as Topics  # noqa: PLC0414 - a part of the load, known by this place
 
@@ -120,34 +122,11 @@ class Message(SpecModel):
         return "key" if self.keys.kind == "none" else "headers"
 
 
-class Step(SpecModel):
-    """One step of a schedule."""
+class Transactions(SpecModel):
+    """Exactly once: messages are sent in transactions, and are received when theirs is committed."""
 
-    rate: Annotated[RatePerS, Field(gt=0)]
-    for_: Annotated[Seconds, Field(gt=0)] = Field(alias="for")
-
-
-def _rate(value: Any) -> Any:
-    if isinstance(value, str) and value.strip().lower() == "unlimited":
-        return "unlimited"
-    if isinstance(value, (int, float, str)):
-        return parse_rate(value)
-    return value
-
-
-def _rate_branch(value: Any) -> str:
-    if value == "unlimited":
-        return "<unlimited>"
-    return "<steps>" if isinstance(value, (list, tuple)) else "<constant>"
-
-
-Rate = Annotated[
-    Annotated[float, Tag("<constant>")]
-    | Annotated[Literal["unlimited"], Tag("<unlimited>")]
-    | Annotated[tuple[Step, ...], Tag("<steps>")],
-    Discriminator(_rate_branch),
-    BeforeValidator(_rate),
-]
+    messages: Count = Field(default=1000, ge=1)
+    """Of each transaction; the last one of a producer may have fewer."""
 
 
 class Load(SpecModel):
@@ -155,18 +134,30 @@ class Load(SpecModel):
 
     producers: Count = Field(default=1, ge=1)
     consumers: Count = Field(default=1, ge=0)
+    streams: Literal["shared", "per_partition"] = "shared"
+    """shared: each producer goes round topics and partitions, each consumer reads some of them.
+    per_partition: every partition has a producer and a consumer of its own; `producers` and `consumers`
+    are then the most processes that they are dealt out to."""
     messages: Count | None = Field(default=None, ge=1)
-    """Of all producers together. Else `duration`, or the steps' own durations."""
+    """Of all producers together. Else `duration`, `stream_size`, or the steps' own durations."""
     duration: Annotated[Seconds, Field(gt=0)] | None = None
+    stream_size: Annotated[Bytes, Field(ge=1)] | None = None
+    """Bytes of values to each partition; what is left over after whole messages is not sent."""
     rate: Rate = "unlimited"
     """Of all producers together: messages a second, `unlimited`, or a list of steps."""
     warm_up_messages: Count = Field(default=0, ge=0)
     """Sent ahead of the counted ones, on the same schedule, and kept apart in the results."""
+    stream_warm_up_messages: Count = Field(default=0, ge=0)
+    """The same for each partition's own stream. Without a rate, its counted messages begin when these
+    have been acknowledged: then the way is open."""
     message: Message = Message()
     topics: Topics = Topics()
     subscription: Literal["assigned", "group"] = "assigned"
     """assigned: partitions are dealt out to consumers beforehand; group: the broker does it."""
     acks: Literal["0", "1", "all"] = "all"
+    completions: bool = True
+    """Producers hear of every message what became of it (delivery reports)."""
+    transactions: Transactions | None = None
     compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = "none"
     drain_timeout: Annotated[Seconds, Field(gt=0)] = 30.0
     """How long consumers wait for the last messages."""
@@ -189,29 +180,76 @@ class Load(SpecModel):
 
     @model_validator(mode="after")
     def _bounded(self) -> Load:
+        amounts = [self.messages, self.duration, self.stream_size]
         if isinstance(self.rate, tuple):
-            if self.messages is not None or self.duration is not None:
+            if amounts != [None, None, None]:
                 raise ValueError("steps have durations of their own: leave out `messages` and `duration`")
-            if (self.total_messages or 0) < self.producers:
-                raise ValueError(f"rate: the steps have no message for some of {self.producers} producers")
-        elif (self.messages is None) == (self.duration is None):
-            raise ValueError("say how much: exactly one of `messages` and `duration`")
-        if self.messages is not None and self.messages < self.producers:
-            raise ValueError(f"messages: {self.messages} cannot be shared by {self.producers} producers")
-        if 0 < self.warm_up_messages < self.producers:
+            if (self.total_messages or 0) < self.producer_count:
+                raise ValueError(
+                    f"rate: the steps have no message for some of {self.producer_count} producers"
+                )
+        elif sum(amount is not None for amount in amounts) != 1:
+            raise ValueError("say how much: exactly one of `messages`, `duration` and `stream_size`")
+        if self.messages is not None and self.messages < self.producer_count:
+            raise ValueError(f"messages: {self.messages} cannot be shared by {self.producer_count} producers")
+        if 0 < self.warm_up_messages < self.producer_count:
             raise ValueError(f"warm_up_messages: {self.warm_up_messages} is below one for each producer")
         return self
+
+    @model_validator(mode="after")
+    def _streams_fit(self) -> Load:
+        if self.streams == "per_partition" and self.subscription == "group":
+            raise ValueError("subscription: a group deals out partitions itself; use streams: shared")
+        if self.stream_warm_up_messages and (self.streams != "per_partition" or self.warm_up_messages):
+            raise ValueError(
+                "stream_warm_up_messages: is for streams: per_partition, and instead of warm_up_messages"
+            )
+        if self.stream_size is not None:
+            if self.streams != "per_partition":
+                raise ValueError(
+                    "stream_size: is for each partition's own stream; set streams: per_partition"
+                )
+            if not isinstance(self.message.size, int) or self.message.size < 1:
+                raise ValueError("stream_size: needs messages of one fixed size above 0")
+            if self.stream_size < self.message.size:
+                raise ValueError(
+                    f"stream_size: {self.stream_size} bytes hold no message of {self.message.size} bytes"
+                )
+        if self.transactions is not None and self.acks != "all":
+            raise ValueError("transactions: need acks: all")
+        return self
+
+    @property
+    def partition_count(self) -> int:
+        """Of all topics together."""
+        return self.topics.count * self.topics.partitions
+
+    @property
+    def producer_count(self) -> int:
+        """Producers that count their messages by themselves: one a partition, or one a process."""
+        return self.partition_count if self.streams == "per_partition" else self.producers
+
+    @property
+    def consumer_count(self) -> int:
+        per_partition = self.streams == "per_partition" and self.consumers > 0
+        return self.partition_count if per_partition else self.consumers
+
+    @property
+    def total_warm_up_messages(self) -> int:
+        return self.warm_up_messages + self.stream_warm_up_messages * self.partition_count
 
     @property
     def total_messages(self) -> int | None:
         """Messages to count, all producers together; None when only time bounds it."""
         if self.messages is not None:
             return self.messages
+        if self.stream_size is not None and isinstance(self.message.size, int):
+            return self.partition_count * (self.stream_size // self.message.size)
         if isinstance(self.rate, tuple):
             return _whole(sum(step.rate * step.for_ for step in self.rate))
         if self.rate == "unlimited" or self.duration is None:
             return None
-        return max(self.producers, _whole(self.rate * self.duration))
+        return max(self.producer_count, _whole(self.rate * self.duration))
 
 
 _LEFT_OUT = object()
@@ -226,7 +264,12 @@ class Workload(SpecModel):
     """Of two targets; then there is no `load`."""
     load: Load = Field(default=_LEFT_OUT, validate_default=True)
     sweep: dict[str, tuple[Any, ...]] = {}
-    """Values for fields of `load`, by dotted path: `message.size: [100, 1KiB]`; crossed with each other."""
+    """Values for fields of `load`, by dotted path: `message.size: [100, 1KiB]`, or a range `1:64:*2`;
+    crossed with each other."""
+    cases: tuple[dict[str, Any], ...] = ()
+    """Cases one by one, each with its values for fields of `load`; crossed with `sweep`."""
+    iterations: Count = Field(default=1, ge=1)
+    """How often all of it is done, one round after another."""
 
     @field_validator("name")
     @classmethod
@@ -271,6 +314,13 @@ class Workload(SpecModel):
         if systems[0] != systems[1]:
             raise ValueError("comparison: both targets must have the same `system`: it is started once")
         return self
+
+    @field_validator("sweep", mode="before")
+    @classmethod
+    def _ranges(cls, sweep: Any) -> Any:
+        if not isinstance(sweep, dict):
+            return sweep
+        return {path: swept_values(str(path), values) for path, values in sweep.items()}
 
     @model_validator(mode="after")
     def _distinct_targets(self) -> Workload:

@@ -23,7 +23,7 @@ SENDS = Table(
         Column("sequence", "int64", "the producer's count, from 0; the first ones may be warm-up"),
         Column("topic", "int32", "number of the topic"),
         Column(
-            "partition", "int32", "where the broker stored it; null when that is not known", nullable=True
+            "partition", "int32", "where it was sent to or stored; null when that is not known", nullable=True
         ),
         Column("offset", "int64", "its place in the partition; null when not known", nullable=True),
         Column("size_bytes", "int32", "length of the value"),

@@ -141,6 +141,21 @@ THROUGHPUT = Table(
     ),
 )
 
+RUNTIMES = Table(
+    "runtimes",
+    "how long messages took to go through, measured phase only; scopes case, topic and partition",
+    (
+        *_SCOPE,
+        Column("partitions", "int64", "partitions through which something came"),
+        Column("messages", "int64", "messages received"),
+        Column("bytes", "int64", "bytes of their values"),
+        Column("runtime_s", "float64", "sum of the partitions' own times: first sent to last received"),
+        Column("wall_s", "float64", "first sent to last received of all together"),
+        Column("messages_per_s", "float64", "messages × partitions ÷ runtime_s", nullable=True),
+        Column("kib_per_s", "float64", "KiB × partitions ÷ runtime_s", nullable=True),
+    ),
+)
+
 RESOURCES = Table(
     "resources",
     "use of one process or machine over one interval between two samples",
@@ -210,6 +225,7 @@ RESULT_TABLES = (
     HISTOGRAM,
     RANGES,
     THROUGHPUT,
+    RUNTIMES,
     RESOURCES,
     CPU,
     CLOCKS,

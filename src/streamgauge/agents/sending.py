@@ -1,0 +1,202 @@
+"""What one producer sends: on schedule, stamped, and with the fate of every message recorded.
+
+It is written as steps: between two of them somebody else's turn may come, since the streams of many
+partitions can share one process. A step yields the time until which there is nothing to do.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.agents.acknowledgements import AckCollector, InlineAcks
+from streamgauge.agents.assignment import Assignment
+from streamgauge.agents.diary import Diary
+from streamgauge.agents.live import Live
+from streamgauge.agents.pacing import Pacer, schedule_of
+from streamgauge.agents.rendezvous import Rendezvous
+from streamgauge.core.clock import NS_PER_S
+from streamgauge.drivers.contract import Driver, Producer, ProducerOptions
+from streamgauge.payload.making import MessageMaker
+from streamgauge.plan.agent_tasks import AgentTask, Stream
+from streamgauge.recording.columns import SendColumns
+
+_FLUSH_DEADLINE_S = 60.0
+_WARM_UP_DEADLINE_S = 10.0
+_FULL_WAIT_NS = 1_000_000
+_COMMIT_LOOK_NS = 200_000
+_BATCH = 1000
+AT_ONCE = 0
+"""Yielded by a step that wants the next one soon."""
+
+
+class Sending:
+    """One producer: its client, its messages, its schedule and its rows."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        driver: Driver,
+        part: AgentTask | Stream,
+        columns: SendColumns,
+        diary: Diary,
+        live: Live,
+    ) -> None:
+        """`part`: the whole task, or one of its streams."""
+        load, topics = assignment.load, len(assignment.topics)
+        place = (part.topic, part.partition) if isinstance(part, Stream) else None
+        self._load, self._columns, self._diary, self._live = load, columns, diary, live
+        self.number, self._warm_up = part.number, part.warm_up_messages
+        self._last = None if part.messages is None else self._warm_up + part.messages
+        self._topics = range(topics) if place is None else [place[0]]
+        self._maker = MessageMaker(load.message, assignment.tag, part.number)
+        self._most = min(_BATCH, self._maker.batch_limit)
+        self._schedule = schedule_of(load, part.number)
+        self._transaction = load.transactions.messages if load.transactions else None
+        # A partition's own time counts from when its way is open, unless a schedule says otherwise.
+        self._settles = place is not None and self._schedule is None
+        self.client: Producer = driver.producer(
+            ProducerOptions(
+                part.number,
+                assignment.topics,
+                load.message.carrier,
+                load.acks,
+                load.compression,
+                place=place,
+                completions=load.completions,
+                transactional_id=assignment.transactional_id(part.number),
+            )
+        )
+        if load.acks == "1":
+            # Consumers cannot see at once what only the leader has: they need to know how much to wait for.
+            columns.follow_ends(topics, load.topics.partitions)
+        self.timed_out = False
+
+    def steps(self, start_ns: int, acks: AckCollector, rendezvous: Rendezvous) -> Iterator[int]:
+        """From the start until everything is sent and told of."""
+        yield from self._send_all(start_ns, acks, rendezvous)
+        yield from self._flush(acks, rendezvous)
+        self._diary.mark("measure_end", self.client.clock.now_ns(), self.number)
+
+    def _send_all(self, start_ns: int, acks: AckCollector, rendezvous: Rendezvous) -> Iterator[int]:
+        clock = self.client.clock
+        pacer = None if self._schedule is None else Pacer(self._schedule, start_ns)
+        end_ns, end_is_limit = self._end(start_ns)
+        sequence = turn = committed = 0
+        measuring = False
+        while self._last is None or sequence < self._last:
+            if sequence == self._warm_up and not measuring:
+                if self._settles and self._warm_up:
+                    committed = yield from self._commit(sequence, acks)
+                    patience_ns = int(_WARM_UP_DEADLINE_S * NS_PER_S)
+                    yield from self._wait_for_fates(clock.now_ns() + patience_ns, acks, rendezvous)
+                self._diary.mark("measure_begin", clock.now_ns(), self.number)
+                measuring = True
+            now = clock.now_ns()
+            if now >= end_ns or rendezvous.stopping():
+                self.timed_out = end_is_limit and now >= end_ns
+                break
+            room = self._room(sequence, committed)
+            if pacer is None:
+                intended = np.full(room, now)
+            else:
+                intended = pacer.due(sequence, now, room)
+                if not len(intended):
+                    yield min(pacer.next_due_ns(sequence), end_ns)
+                    continue
+            topic = self._topics[turn % len(self._topics)]
+            yield from self._hand_over(sequence, intended, topic, end_ns, acks, rendezvous)
+            sequence = self._columns.sent
+            self._live.count(self.number, sequence)
+            turn += 1
+            acks.look()
+            if self._transaction is not None and sequence - committed >= self._transaction:
+                committed = yield from self._commit(sequence, acks)
+            yield AT_ONCE
+        if not rendezvous.stopping():
+            yield from self._commit(sequence, acks)
+
+    def _room(self, sequence: int, committed: int) -> int:
+        """How many messages the next batch may have."""
+        # A batch ends where the warm-up does, so that the mark stands between the two.
+        limit = self._warm_up if sequence < self._warm_up else self._last
+        room = self._most if limit is None else min(self._most, limit - sequence)
+        return room if self._transaction is None else min(room, self._transaction - (sequence - committed))
+
+    def _hand_over(
+        self,
+        sequence: int,
+        intended: NDArray[np.int64],
+        topic: int,
+        end_ns: int,
+        acks: AckCollector,
+        rendezvous: Rendezvous,
+    ) -> Iterator[int]:
+        """Send one batch. A client that is full is waited for: the delay shows as schedule lag."""
+        clock, columns = self.client.clock, self._columns
+        batch = self._maker.make(sequence, intended)
+        sizes = self._maker.sizes(sequence, len(batch))
+        done = 0
+        while done < len(intended) and not rendezvous.stopping():
+            with columns.handing_over:
+                sent_ns = clock.now_ns()
+                taken = self.client.send(batch, topic)
+                if taken:
+                    # Without a schedule a message is due when it is sent.
+                    due = intended[done:] if self._schedule is not None else np.full(taken, sent_ns)
+                    columns.add(taken, topic, sizes[done:], due, sent_ns)
+            done += taken
+            if done < len(intended):
+                batch = batch.rest(taken)
+                if clock.now_ns() >= end_ns:
+                    return
+                acks.look()
+                yield clock.now_ns() + _FULL_WAIT_NS
+
+    def _commit(self, sequence: int, acks: AckCollector) -> Generator[int, None, int]:
+        """End the transaction, in a thread: other streams of this process must not wait for it."""
+        if self._transaction is None:
+            return sequence
+        failures: list[Exception] = []
+
+        def commit() -> None:
+            try:
+                self.client.commit()
+            except Exception as error:
+                failures.append(error)
+
+        assert isinstance(acks, InlineAcks), "a thread of its own would call the producer meanwhile"
+        acks.is_paused = True
+        committing = threading.Thread(target=commit, name="commit", daemon=True)
+        committing.start()
+        while committing.is_alive():
+            yield self.client.clock.now_ns() + _COMMIT_LOOK_NS
+        acks.is_paused = False
+        if failures:
+            raise failures[0]
+        acks.look()
+        return sequence
+
+    def _flush(self, acks: AckCollector, rendezvous: Rendezvous) -> Iterator[int]:
+        """Wait until the fate of every message is known, but not for ever."""
+        self.client.flush_soon()
+        deadline_ns = self.client.clock.now_ns() + int(_FLUSH_DEADLINE_S * NS_PER_S)
+        yield from self._wait_for_fates(deadline_ns, acks, rendezvous)
+        if self.client.outstanding() and not rendezvous.stopping():
+            self.timed_out = True
+
+    def _wait_for_fates(self, deadline_ns: int, acks: AckCollector, rendezvous: Rendezvous) -> Iterator[int]:
+        clock = self.client.clock
+        while self.client.outstanding() and not rendezvous.stopping() and clock.now_ns() < deadline_ns:
+            acks.look()
+            yield clock.now_ns() + 5 * _FULL_WAIT_NS
+
+    def _end(self, start_ns: int) -> tuple[int, bool]:
+        """When to end at the latest, and whether that cuts short what was asked for."""
+        limit_s, duration_s = self._load.time_limit, self._load.duration
+        if self._last is None and duration_s is not None and duration_s <= limit_s:
+            return start_ns + int(duration_s * NS_PER_S), False
+        return start_ns + int(limit_s * NS_PER_S), True

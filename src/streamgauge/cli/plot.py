@@ -1,0 +1,50 @@
+"""`streamgauge plot RUN …`: latency and throughput over a knob, clusters or runs side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streamgauge.cli.finding import find_run
+from streamgauge.cli.options import Debug
+from streamgauge.core.errors import BadInput
+from streamgauge.report.document import results_document
+from streamgauge.report.plots import plot_files
+
+
+def plot_command(
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN …", help="Run folders; or their names below `runs`.")
+    ],
+    x: Annotated[
+        str | None,
+        typer.Option(
+            "--x", help="The knob to plot over: partitions, message-size …", show_default="that was turned"
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="Where the files go.", show_default="plots, in the run's report"
+        ),
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Plot sweeps as SVG, PNG and HTML, with the data and a script for Gnuplot."""
+    found = [find_run(run) for run in runs]
+    files = plot_files([results_document(run) for run in found], x, with_page=True)
+    if not files:
+        raise BadInput("no knob was turned in these runs; name one with --x")
+    if out is None and len(found) > 1:
+        out = Path("plots")
+    for name, content in files.items():
+        if out is None:
+            place = f"{found[0].report_plots}/{name}"
+            found[0].write_bytes(place, content)
+            typer.echo(found[0].url(place))
+        else:
+            out.mkdir(parents=True, exist_ok=True)
+            (out / name).write_bytes(content)
+            typer.echo(str(out / name))

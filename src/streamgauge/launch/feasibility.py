@@ -1,0 +1,44 @@
+"""What can be known to be wrong with a case before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from streamgauge.core.errors import BadInput
+from streamgauge.drivers.registry import driver_class
+from streamgauge.plan.cases import Case
+from streamgauge.spec.secrets import environment_of
+
+
+def impossible_cases(cases: Sequence[Case]) -> dict[str, BadInput]:
+    """By id, why a case cannot be run. A workload none of whose cases can be run is refused as a whole."""
+    for target in {case.target.name: case.target for case in cases}.values():
+        driver_class(target)
+        environment_of(target)
+    found = {case.id: BadInput(why) for case in cases if (why := _why_impossible(case)) is not None}
+    if len(found) == len(cases):
+        raise found[cases[0].id]
+    return found
+
+
+def _why_impossible(case: Case) -> str | None:
+    load, target = case.load, case.target
+    replicas, system = load.topics.replicas, target.system
+    if system is not None and replicas > system.brokers:
+        return (
+            f"load.topics.replicas: {replicas} replicas need as many brokers; "
+            f"target {target.name} has {system.brokers}"
+        )
+    lines_of = getattr(load.message.size, "lines_of", None)
+    if lines_of is not None and not Path(lines_of).is_file():
+        return f"load.message.size.lines_of: {lines_of}: no such file"
+    can = driver_class(target).capabilities
+    for field, is_wanted, is_there in (
+        ("streams: per_partition", load.streams == "per_partition", can.placed),
+        ("completions: false", not load.completions, can.unreported),
+        ("transactions", load.transactions is not None, can.transactional),
+    ):
+        if is_wanted and not is_there:
+            return f"load.{field}: driver {target.driver} of target {target.name} cannot do that"
+    return None

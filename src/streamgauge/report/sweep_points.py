@@ -1,0 +1,203 @@
+"""Points of a sweep: latency and throughput over one knob, for several clusters or runs side by side.
+
+Cases that differ in other knobs as well come apart into panels; rounds of the same case are put together
+as if they were one: the least of the least, the mean over all messages, the rate over all their time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from streamgauge.core.errors import BadInput
+from streamgauge.core.units import format_bytes
+from streamgauge.report.document import Document
+from streamgauge.report.words import main_leg
+
+KNOBS: dict[str, Callable[[Document], Any]] = {
+    "topics": lambda p: len(p["topics"]),
+    "partitions": lambda p: p["partitions"],
+    "replicas": lambda p: p["replicas"],
+    "message-size": lambda p: p["message_size"],
+    "stream-size": lambda p: p["stream_size"],
+    "rate": lambda p: p["rate"],
+    "acks": lambda p: p["acks"],
+    "completions": lambda p: p["completions"],
+    "eos": lambda p: p["transaction_messages"] is not None,
+    "compression": lambda p: p["compression"],
+    "producers": lambda p: None if p["streams"] == "per_partition" else p["producers"],
+    "consumers": lambda p: None if p["streams"] == "per_partition" else p["consumers"],
+}
+"""What cases may differ in; streams of their own follow from topics and partitions."""
+
+_IN_KNOBS = (
+    "topics.count",
+    "topics.partitions",
+    "topics.replicas",
+    "message.size",
+    "stream_size",
+    "rate",
+    "acks",
+    "completions",
+    "transactions",
+    "compression",
+    "producers",
+    "consumers",
+)
+_ENVIRONMENT = ("hostname", "cpu", "cores", "memory_bytes", "kernel", "python", "versions")
+
+
+@dataclass(frozen=True)
+class Point:
+    """All rounds of one case, in ms and a second."""
+
+    min_ms: float
+    mean_ms: float
+    max_ms: float
+    kib_per_s: float | None
+    messages_per_s: float | None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Everything with the same values of all knobs but one."""
+
+    title: str
+    points: dict[str, dict[Any, Point]]
+    """By series, by the value of the knob."""
+
+
+@dataclass(frozen=True)
+class SweepPlot:
+    knob: str
+    values: tuple[Any, ...]
+    """All values of the knob, in order: each has a place on the axis."""
+    series: tuple[str, ...]
+    panels: tuple[Panel, ...]
+    notes: tuple[str, ...] = ()
+
+    def label(self, value: Any) -> str:
+        return format_bytes(value) if self.knob.endswith("size") and isinstance(value, int) else str(value)
+
+
+def sweep_plot(documents: Sequence[Document], knob: str | None = None) -> SweepPlot | None:
+    """None when no knob was turned, unless one is named: then it is plotted all the same."""
+    cases = [case for document in documents for case in _whole_cases(document)]
+    varied = [name for name, value_of in KNOBS.items() if len(_values(cases, value_of)) > 1]
+    if knob is None:
+        knob = _most_telling(cases, varied)
+        if knob is None:
+            return None
+    if knob not in KNOBS:
+        raise BadInput(f"--x {knob}: there is no such knob; allowed: {', '.join(KNOBS)}")
+    if not cases:
+        raise BadInput("there is no case with a latency to plot")
+    names = _series_names(documents)
+    grouped: dict[str, dict[str, dict[Any, list[Document]]]] = {}
+    for number, document in enumerate(documents):
+        for case in _whole_cases(document):
+            panel = _panel_title(case, [name for name in varied if name != knob])
+            series = names[number, case["target"]]
+            places = grouped.setdefault(panel, {}).setdefault(series, {})
+            places.setdefault(KNOBS[knob](case["parameters"]), []).append(case)
+    return SweepPlot(
+        knob=knob,
+        values=tuple(_values(cases, KNOBS[knob])),
+        series=tuple(dict.fromkeys(names.values())),
+        panels=tuple(
+            Panel(title, {series: {x: _point(c) for x, c in at.items()} for series, at in panel.items()})
+            for title, panel in grouped.items()
+        ),
+        notes=tuple(_notes(documents)),
+    )
+
+
+def _whole_cases(document: Document) -> list[Document]:
+    return [case for case in document["cases"] if case["latency_ms"][main_leg(case)]["count"]]
+
+
+def _values(cases: Sequence[Document], value_of: Callable[[Document], Any]) -> list[Any]:
+    """Different values: numbers by size, others as they come."""
+    found = list(dict.fromkeys(_hashable(value_of(case["parameters"])) for case in cases))
+    are_numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in found)
+    return sorted(found) if are_numbers else found
+
+
+def _hashable(value: Any) -> Any:
+    return value if isinstance(value, (int, float, str, type(None))) else str(value)
+
+
+def _most_telling(cases: Sequence[Document], varied: list[str]) -> str | None:
+    if "partitions" in varied:
+        return "partitions"
+    return max(varied, key=lambda name: len(_values(cases, KNOBS[name])), default=None)
+
+
+def _panel_title(case: Document, varied: list[str]) -> str:
+    parameters = case["parameters"]
+    parts = []
+    for name in varied:
+        value = KNOBS[name](parameters)
+        sized = name.endswith("size") and isinstance(value, int)
+        parts.append(f"{name} {format_bytes(value) if sized else value}")
+    parts += [f"{path} {value}" for path, value in parameters["swept"].items() if path not in _IN_KNOBS]
+    return " · ".join(parts)
+
+
+def _series_names(documents: Sequence[Document]) -> dict[tuple[int, str], str]:
+    """A cluster's name; where two runs have the same, what tells the runs apart as well."""
+    targets = [
+        (number, target)
+        for number, document in enumerate(documents)
+        for target in dict.fromkeys(case["target"] for case in document["cases"])
+    ]
+    names = [target for _, target in targets]
+    runs = [document["run"] for document in documents]
+    ends = [run.rpartition("-")[2] for run in runs]
+    labels = ends if len(set(ends)) == len(ends) else runs
+    return {
+        (number, target): target if names.count(target) == 1 else f"{target} {labels[number]}"
+        for number, target in targets
+    }
+
+
+def _point(cases: list[Document]) -> Point:
+    legs = [case["latency_ms"][main_leg(case)] for case in cases]
+    count = sum(leg["count"] for leg in legs)
+    deliveries = [case["delivery"] for case in cases if case["delivery"]["runtime_s"]]
+    runtime_s = sum(delivery["runtime_s"] for delivery in deliveries)
+
+    def per_s(name: str, unit: float) -> float | None:
+        amount = sum(delivery[name] * delivery["partitions"] for delivery in deliveries)
+        return amount / unit / runtime_s if runtime_s else None
+
+    return Point(
+        min_ms=min(leg["min"] for leg in legs),
+        mean_ms=sum(leg["mean"] * leg["count"] for leg in legs) / count,
+        max_ms=max(leg["max"] for leg in legs),
+        kib_per_s=per_s("bytes", 1024),
+        messages_per_s=per_s("messages", 1),
+    )
+
+
+def _notes(documents: Sequence[Document]) -> list[str]:
+    """Runs that were made elsewhere, or otherwise, are not set side by side in silence."""
+    first = documents[0]["environment"]
+    differ = [
+        name
+        for name in _ENVIRONMENT
+        if any(document["environment"].get(name) != first.get(name) for document in documents[1:])
+    ]
+    notes = [f"The runs' environments differ: {', '.join(differ)}."] if differ else []
+    if any(case["latency_ms"][main_leg(case)]["min"] <= 0 for d in documents for case in _whole_cases(d)):
+        notes.append("Latencies at or below zero have no place on a log axis.")
+    left_out = sum(len(document["cases"]) - len(_whole_cases(document)) for document in documents)
+    if left_out:
+        notes.append(f"{left_out} cases have no latency and are not in the plot.")
+    faulty = [
+        case["case"] for document in documents for case in _whole_cases(document) if case["status"] != "ok"
+    ]
+    if faulty:
+        notes.append(f"Not all went well in case {', '.join(faulty)}.")
+    return notes

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from streamgauge.core.errors import BadInput
+from streamgauge.launch.feasibility import impossible_cases
+from streamgauge.plan.cases import Case, expand
+from streamgauge.spec.workload import Workload
+
+
+def cases(load: dict[str, Any], sweep: dict[str, Any] | None = None, **target: Any) -> list[Case]:
+    content = {"targets": [{"name": "t", "driver": "simulated", **target}], "load": {"messages": 9, **load}}
+    return expand(Workload.model_validate({**content, "sweep": sweep or {}}), "run")
+
+
+def test_a_case_that_cannot_be_is_named_and_the_others_go_on() -> None:
+    system = {"driver": "kafka_confluent", "system": {"brokers": 3}}
+    found = impossible_cases(cases({}, {"topics.replicas": [1, 3, 5]}, **system))
+    assert list(found) == ["003"]
+    assert str(found["003"]) == ("load.topics.replicas: 5 replicas need as many brokers; target t has 3")
+
+
+def test_a_workload_without_any_case_that_can_be_run_is_refused() -> None:
+    system = {"driver": "kafka_confluent", "system": {"brokers": 1}}
+    with pytest.raises(BadInput, match="3 replicas need as many brokers"):
+        impossible_cases(cases({}, {"topics.replicas": [3, 5]}, **system))
+
+
+@pytest.mark.parametrize(
+    ("load", "words"),
+    [
+        ({"transactions": {}}, "load.transactions: driver simulated of target t cannot do that"),
+        ({"message": {"size": {"lines_of": "/no/such/file"}}}, "/no/such/file: no such file"),
+    ],
+)
+def test_what_the_driver_cannot_do_is_refused(load: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        impossible_cases(cases(load))
+    assert words in str(caught.value)
+
+
+def test_what_can_be_is_let_through() -> None:
+    load = {"streams": "per_partition", "completions": False, "topics": {"partitions": 3}}
+    assert impossible_cases(cases(load)) == {}

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from streamgauge.core.errors import BadInput
+from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import CaseStatus, RunStatus, read_status, write_status
+from streamgauge.launch import run_records
+from streamgauge.launch.run_records import RunRecords
+from streamgauge.plan.plan_file import Plan, make_plan
+from streamgauge.spec.workload import Workload
+
+PLAN: Plan = make_plan(
+    Workload.model_validate(
+        {
+            "targets": [{"name": "s", "driver": "simulated"}],
+            "load": {"messages": 5, "topics": {"own_names": True}},
+            "sweep": {"messages": [5, 6, 7]},
+        }
+    ),
+    "run",
+)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDir:
+    """Killed in its second case: nobody could write that down."""
+    run = RunDir(str(tmp_path / "run"))
+    records = RunRecords.new(run, "local[2]")
+    for case in PLAN.cases[:2]:
+        records.begin_case(case)
+        for table in ("sends", "marks"):
+            run.write_text(run.event_file(table, case.id, "producer-0", 0), "rows")
+        run.write_json(run.manifest(case.id, "producer-0"), {})
+        if case.id == "001":
+            records.end_case(case, CaseStatus("ok"), {"producer": {"acks": "1"}})
+    status = read_status(run)
+    status.pid = 2**22 + 1  # above any that there is
+    write_status(run, status)
+    return run
+
+
+def test_finished_cases_stay_and_nothing_is_kept_of_the_one_that_was_cut_off(run: RunDir) -> None:
+    records = RunRecords.resumed(run, "local[2]")
+    assert list(records.status.cases) == ["001"]
+    assert list(run.list_files("events")) == [
+        "events/manifests/001-producer-0.json",
+        "events/marks/case=001/producer-0-00000.parquet",
+        "events/sends/case=001/producer-0-00000.parquet",
+    ]
+    assert read_status(run).status == "running"
+    assert read_status(run).pid == os.getpid()
+
+
+def test_topics_that_could_not_be_deleted_are_known(run: RunDir) -> None:
+    records = RunRecords.resumed(run, "local[2]")
+    assert records.left_topics(PLAN.cases[1]) == ["streamgauge-run-002"]
+    assert records.left_topics(PLAN.cases[2]) == []
+
+
+def test_that_it_was_resumed_is_said_and_what_had_changed(run: RunDir) -> None:
+    RunRecords.resumed(run, "local[2]")
+    RunRecords.resumed(run, "local[7]")
+    environment = run.read_json(run.environment)
+    first, second = environment["resumed"]
+    assert first["after_cases"] == 1
+    assert "changed" not in first
+    assert second["changed"] == {"master": "local[7]"}
+    assert environment["clients"]["s"] == {"producer": {"acks": "1"}}
+
+
+def test_a_case_cut_off_by_an_interruption_is_done_again_and_a_broken_one_is_not(run: RunDir) -> None:
+    status = RunStatus(pid=2**22 + 1)
+    status.cases = {"001": CaseStatus("failed", "no luck"), "002": CaseStatus("running")}
+    records = RunRecords(run, {}, status)
+    records.end_early("interrupted")
+    assert read_status(run).cases["002"] == CaseStatus("partial", "interrupted", is_cut_off=True)
+    assert list(RunRecords.resumed(run, "local").status.cases) == ["001"]
+
+
+def test_a_run_that_goes_on_is_left_alone(run: RunDir, monkeypatch: pytest.MonkeyPatch) -> None:
+    status = read_status(run)
+    status.pid = os.getpid()
+    write_status(run, status)
+    monkeypatch.setattr(run_records, "_is_streamgauge", lambda pid: pid == os.getpid())
+    with pytest.raises(BadInput, match=f"is still running, in process {os.getpid()}"):
+        RunRecords.resumed(run, "local")
+    assert "002" in read_status(run).cases
+
+
+def test_another_process_with_its_number_is_not_taken_for_it() -> None:
+    assert run_records._is_streamgauge(os.getpid()) == any("streamgauge" in a for a in sys.argv)
+    assert not run_records._is_streamgauge(1)
+    assert not run_records._is_streamgauge(2**22 + 1)

@@ -1,0 +1,56 @@
+"""Documents with just what a plot looks at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def point_case(
+    *,
+    target: str = "kafka",
+    mean: float = 10.0,
+    messages: int = 100,
+    runtime_s: float | None = None,
+    iteration: int = 1,
+    topics: int = 1,
+    **parameters: Any,
+) -> dict[str, Any]:
+    """A case whose rate is its messages a second, unless its runtime says otherwise."""
+    in_force: dict[str, Any] = {
+        "topics": [f"t-{number}" for number in range(topics)],
+        "partitions": 1,
+        "replicas": 1,
+        "message_size": 64,
+        "stream_size": 1024,
+        "rate": "unlimited",
+        "acks": "1",
+        "completions": True,
+        "transaction_messages": None,
+        "compression": "none",
+        "streams": "per_partition",
+        "producers": 1,
+        "consumers": 1,
+        "swept": {},
+    } | parameters
+    partitions = in_force["partitions"] * topics
+    runtime_s = partitions * 1.0 if runtime_s is None else runtime_s
+    delivery = {
+        "partitions": partitions,
+        "messages": messages,
+        "bytes": messages * 64,
+        "runtime_s": runtime_s,
+    }
+    leg = {"count": messages, "min": 1.0, "mean": mean, "max": 2 * mean}
+    return {
+        "case": "001",
+        "status": "ok",
+        "target": target,
+        "iteration": iteration,
+        "parameters": in_force,
+        "latency_ms": {"intended_to_received": leg},
+        "delivery": delivery | {"runtime_s": runtime_s},
+    }
+
+
+def document_of(run: str, cases: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"run": run, "cases": cases, "environment": {"cpu": "one", "cores": 2}}
