@@ -121,7 +121,8 @@ def test_a_browser_draws_every_plot(
     assert "injected" not in facts
     assert int(facts["drawn"]) >= 6
     assert browser.evaluate("innerWidth") == screen["width"]
-    drawn = "Array.from(document.querySelectorAll('.plot')).filter((p) => p.querySelector('.lines path, .bars path')).length"
+    marks = "p.querySelector('.lines path, .bars path')"
+    drawn = f"Array.from(document.querySelectorAll('.plot')).filter((p) => {marks}).length"
     assert browser.evaluate(drawn) == int(facts["figures"])
     assert browser.troubles() == []
 

@@ -101,13 +101,9 @@ def test_what_failed_or_has_no_latency_is_said(sweep: RunDir) -> None:
     assert "Not all went well in case 002, 003." in plot.notes
 
 
-@pytest.mark.parametrize(
-    ("knob", "words"), [("colour", "--x colour: there is no such knob; allowed: topics")]
-)
-def test_a_knob_that_is_none_is_refused(knob: Any, words: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        sweep_plot([document_of("run-a", [point_case()])], knob)
-    assert words in str(caught.value)
+def test_a_knob_that_is_none_is_refused() -> None:
+    with pytest.raises(BadInput, match="--x colour: there is no such knob; allowed: topics"):
+        sweep_plot([document_of("run-a", [point_case()])], "colour")
 
 
 def test_a_run_without_any_latency_is_refused() -> None:
