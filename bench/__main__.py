@@ -8,14 +8,27 @@ import tempfile
 from pathlib import Path
 
 from bench.analysis_cost import seconds_per_million
+from bench.fanout import Fanout
 from bench.jni import CrossingBench
 from bench.measurements import PAIRS, Bench
 from bench.verdicts import TRIALS, verdicts
 from streamgauge.launch.spark_session import spark_session
 from streamgauge.systems.kafka_cluster import KafkaCluster
 
-PARTS = ("produce", "consume", "latency", "schedule", "jni", "analysis", "verdicts")
-_WITHOUT_KAFKA = {"analysis", "verdicts"}
+PARTS = (
+    "produce",
+    "consume",
+    "latency",
+    "schedule",
+    "jni",
+    "analysis",
+    "verdicts",
+    "fanout",
+    "saturated",
+    "stalled",
+)
+_FANOUT = {"fanout", "saturated", "stalled"}
+_WITHOUT_KAFKA = {"analysis", "verdicts"} | _FANOUT
 
 
 def main() -> None:
@@ -38,6 +51,8 @@ def main() -> None:
             _analysis(folder, arguments.scale)
         if "verdicts" in arguments.parts:
             verdicts(max(2, int(TRIALS * arguments.scale)))
+        if _FANOUT & set(arguments.parts):
+            _fanout(Fanout(folder, arguments.pairs, arguments.scale), arguments.parts)
 
 
 def _against_kafka(bench: Bench, parts: list[str], scale: float) -> None:
@@ -59,6 +74,15 @@ def _crossings(bench: CrossingBench) -> None:
     print(bench.produce().line("msg/s"), flush=True)
     print(bench.consume().line("msg/s"), flush=True)
     print(bench.calls_per_message(), flush=True)
+
+
+def _fanout(fanout: Fanout, parts: list[str]) -> None:
+    if "fanout" in parts:
+        fanout.all_to_all()
+    if "saturated" in parts:
+        fanout.saturated()
+    if "stalled" in parts:
+        fanout.one_stalled()
 
 
 def _analysis(folder: Path, scale: float) -> None:

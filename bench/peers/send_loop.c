@@ -2,9 +2,9 @@
  *
  *   send_loop PORT SESSIONS RATE_PER_S BYTES
  *
- * Waits until SESSIONS clients are there, says "publishing", and sends until it is ended. A socket that does not
- * take a whole frame is an error: nothing is queued here. It answers every handshake with the same key, which
- * is the one that swarm.c sends.
+ * Waits until SESSIONS clients are there and a line comes in, and sends until it is ended. A socket that does
+ * not take a whole frame is an error: nothing is queued here. It answers every handshake as if its key were the
+ * one that swarm.c sends.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -69,8 +69,7 @@ int main(int argc, char **argv) {
       }
     }
   }
-  printf("publishing\n");
-  fflush(stdout);
+  if (getchar() == EOF) return 0;
   unsigned char *frame = malloc(size + 4);
   frame[0] = 0x81;
   frame[1] = 126;

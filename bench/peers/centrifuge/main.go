@@ -1,12 +1,13 @@
 // Centrifuge, the library that Centrifugo is built on, as a server that pushes the same message to all.
 //
-//	centrifuge PORT SESSIONS RATE_PER_S BYTES
+//	centrifuge PORT RATE_PER_S BYTES
 //
-// Waits until SESSIONS clients have subscribed, says "publishing", and publishes until it is ended. A message is
+// Waits until a line comes in, and publishes until it is ended. A message is
 // "@<10 digits: number>,<19 digits: when it was due, CLOCK_MONOTONIC ns>@" and filler.
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"log"
@@ -14,7 +15,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/centrifugal/centrifuge"
@@ -38,8 +38,8 @@ func number(text string) int {
 }
 
 func main() {
-	port, sessions, size := os.Args[1], number(os.Args[2]), number(os.Args[4])
-	rate, err := strconv.ParseFloat(os.Args[3], 64)
+	port, size := os.Args[1], number(os.Args[3])
+	rate, err := strconv.ParseFloat(os.Args[2], 64)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -47,14 +47,12 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var subscribed atomic.Int64
 	node.OnConnecting(func(_ context.Context, _ centrifuge.ConnectEvent) (centrifuge.ConnectReply, error) {
 		return centrifuge.ConnectReply{Credentials: &centrifuge.Credentials{}}, nil
 	})
 	node.OnConnect(func(client *centrifuge.Client) {
 		client.OnSubscribe(func(_ centrifuge.SubscribeEvent, answer centrifuge.SubscribeCallback) {
 			answer(centrifuge.SubscribeReply{}, nil)
-			subscribed.Add(1)
 		})
 	})
 	if err := node.Run(); err != nil {
@@ -66,10 +64,9 @@ func main() {
 		CheckOrigin:    func(*http.Request) bool { return true },
 	}))
 	go func() { log.Fatal(http.ListenAndServe("127.0.0.1:"+port, nil)) }()
-	for subscribed.Load() < int64(sessions) {
-		time.Sleep(20 * time.Millisecond)
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		return
 	}
-	fmt.Println("publishing")
 	filler := strings.Repeat("x", size-32)
 	start := monotonic()
 	for i := int64(0); ; i++ {

@@ -13,6 +13,8 @@ from streamgauge.push_protocol.updates import Diffing, Row, encode_delta, encode
 _serials = count(1)
 _NO_BASE: Final = 0
 _OVERHEAD_BYTES = 200
+_MOST_FORMS = 256
+"""Of an event that are kept; beyond it somebody asks for ever new ones."""
 
 
 class View:
@@ -61,6 +63,8 @@ class Event:
                 new = self._row(view)
                 body = encode_full(new) if base is None else encode_delta(base._row(view), new, view.diffing)
                 self._bodies[view, base_serial] = body
+            if len(self._lines) >= _MOST_FORMS:
+                self._forget()
             made = self._lines[prefix, view, base_serial] = b"%b%b\r\n" % (prefix, body)
         return made
 
@@ -74,6 +78,11 @@ class Event:
     def with_command(self, command: str) -> Event:
         """The same row under another command."""
         return Event({**self.values, "command": command})
+
+    def _forget(self) -> None:
+        self._rows.clear()
+        self._bodies.clear()
+        self._lines.clear()
 
     def _row(self, view: View) -> Row:
         row = self._rows.get(view)

@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 from streamgauge.push_protocol.ring import RecoveryRing
 from streamgauge.push_protocol.streams import Stream
 
+_MOST_STRETCHES = 100
+"""That are remembered, of a session that changes streams all the time."""
+
 
 class NotRecoverable(Exception):
     """The lines asked for are not held any more, or were never sent."""
@@ -26,6 +29,7 @@ class _Past:
     end: int
     left_ns: int
     older: _Past | None
+    depth: int = 1
 
 
 class Progress:
@@ -49,8 +53,11 @@ class Progress:
 
     def change(self, stream: Stream, now_ns: int) -> None:
         """Go on in another stream, from where that one stands."""
-        count = self.count
-        self._past = _Past(self.stream.ring, self._offset, self._begin, count, now_ns, self._past)
+        count, older = self.count, self._past
+        if older is not None and older.depth >= _MOST_STRETCHES:
+            older = None
+        depth = 1 if older is None else older.depth + 1
+        self._past = _Past(self.stream.ring, self._offset, self._begin, count, now_ns, older, depth)
         self.stream, self._offset, self._begin = stream, count - stream.count, count
 
     def forget(self, before_ns: int) -> None:

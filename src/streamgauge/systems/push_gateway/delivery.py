@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable
-from heapq import heappop, heappush
-from itertools import count
 
 from streamgauge.push_protocol.streams import Stream
 from streamgauge.push_protocol.subscriptions import Plan
+from streamgauge.systems.push_gateway.alarms import Alarms
+from streamgauge.systems.push_gateway.cohorts import Cohorts
 from streamgauge.systems.push_gateway.links import HttpLink
 from streamgauge.systems.push_gateway.metrics import Counters
 from streamgauge.systems.push_gateway.sending import send_to_all
-from streamgauge.systems.push_gateway.sessions import Cohort, Key, Session
+from streamgauge.systems.push_gateway.sessions import Cohort, Session
 from streamgauge.systems.push_gateway.settings import ServerSettings
 
 _DRAIN_BYTES = 32_768
 _LONG_S = 0.001
-_NS_PER_MS = 1_000_000
-_NS_PER_S = 1_000_000_000
 
 
 class Delivery:
@@ -34,24 +32,13 @@ class Delivery:
         ended: Callable[[Iterable[Plan]], None],
         turn_over: Callable[[Session], None],
     ) -> None:
-        self._limits, self._max_delay_s = settings.limits, settings.max_delay_millis / 1000
+        self._max_delay_s = settings.max_delay_millis / 1000
         self._counters, self._ended, self._turn_over = counters, ended, turn_over
         self._loop = asyncio.get_running_loop()
         self._touched: list[Stream] = []
         self._is_scheduled = False
-        self._shared: dict[Key, Cohort] = {}
-        self._due: list[tuple[int, int, Cohort]] = []
-        self._due_order = count()
-        self._due_handle: asyncio.TimerHandle | None = None
-        self.cohorts: dict[Cohort, None] = {}
-        self.moved: dict[Session, None] = {}
-        """Those who remember the streams they came from, for as long as that is of use."""
-
-    def new_cohort(self) -> Cohort:
-        limits = self._limits
-        cohort = Cohort(self._touched, limit_bytes=limits.backlog_bytes, recovery_bytes=limits.recovery_bytes)
-        self.cohorts[cohort] = None
-        return cohort
+        self._alarms = Alarms(self._look)
+        self.cohorts = Cohorts(settings.limits, self._touched, ended)
 
     def schedule(self) -> None:
         """Something may have been touched: send it soon, together with what else comes until then."""
@@ -81,29 +68,21 @@ class Delivery:
     def flush_one(self, cohort: Cohort) -> None:
         due_ns = cohort.next_due_ns()
         if due_ns is not None:
-            self._arm(cohort, due_ns)
+            self._alarms.arm(cohort, due_ns)
         first = cohort.members[0]
         if first.budget is not None or first.is_polling:
             self._send_within_bounds(first)
         elif not cohort.is_blocked:
             if cohort.has_more:
                 self._broadcast(cohort, cohort.take())
-            self.settle(cohort)
+            self.cohorts.settle(cohort)
 
     def split(self, session: Session) -> Cohort:
         """Have a session alone in its cohort, for what it is to do alone."""
         cohort = session.cohort
         if len(cohort.members) > 1 and cohort.has_more:
             self.flush_one(cohort)
-            cohort = session.cohort
-        if len(cohort.members) == 1:
-            self._unlist(cohort)
-            return cohort
-        twin = cohort.fork()
-        twin.last_write_ns = cohort.last_write_ns
-        self.cohorts[twin] = None
-        self._move(session, twin)
-        return twin
+        return self.cohorts.part(session)
 
     def catch_up(self, session: Session) -> None:
         """Send what was to be sent soon, as what follows ends the connection's turn."""
@@ -111,19 +90,6 @@ class Delivery:
         link = session.link
         if link is not None and cohort.has_more and not cohort.is_blocked:
             self._send(session, cohort.take())
-
-    def settle(self, cohort: Cohort) -> None:
-        """Join those who stand at the same place, or be there for others to join."""
-        if cohort.key is not None or cohort.is_blocked or not cohort.members[0].may_share:
-            return
-        first = cohort.members[0]
-        assert first.link is not None
-        key: Key = (first.link.kind, first.link.socket >= 0, first.keepalive_ms, cohort.kind())
-        other = self._shared.get(key)
-        if other is None:
-            cohort.key, self._shared[key] = key, cohort
-        elif cohort.stands_as(other):
-            self._merge(cohort, other)
 
     def bound(self, session: Session) -> None:
         """A session, alone in its cohort, has a link."""
@@ -148,18 +114,9 @@ class Delivery:
         cohort.behind_since_ns = None
         cohort.block()
 
-    def close(self, session: Session) -> None:
-        """A session is no more."""
-        self.moved.pop(session, None)
-        cohort = session.cohort
-        cohort.remove(session)
-        if not cohort.members:
-            self._unlist(cohort)
-            self._dissolve(cohort)
-
     def unsubscribe_all(self, cohort: Cohort, sub_ids: list[int]) -> None:
         """Take subscriptions from all members at once."""
-        self._unlist(cohort)
+        self.cohorts.unlist(cohort)
         self._ended([cohort.unsubscribe(sub_id) for sub_id in sub_ids])
         self.schedule()
 
@@ -185,7 +142,7 @@ class Delivery:
             self._send(session, cohort.take(_DRAIN_BYTES))
         if link.is_clear and session.link is link:
             cohort.unblock()
-            self.settle(cohort)
+            self.cohorts.settle(cohort)
 
     def _broadcast(self, cohort: Cohort, lines: list[bytes]) -> None:
         frames, members = cohort.frames(lines), len(cohort.members)
@@ -203,7 +160,8 @@ class Delivery:
                     rest = frames[index + 1 :]
                     for session, sent in [(cohort.members[at], sent) for at, sent in late]:
                         self._fall_behind(session, [frame[sent:], *rest])
-                    if not cohort.members:
+                    if cohort.is_blocked:
+                        # There was only one member, who has the rest already.
                         break
         else:
             for session in tuple(cohort.members):
@@ -267,66 +225,16 @@ class Delivery:
                 session.budget.spend(sum(map(len, lines)))
                 self._send(session, lines)
             if cohort.has_more:
-                self._arm(cohort, session.budget.free_at_ns())
+                self._alarms.arm(cohort, session.budget.free_at_ns())
         if session.is_polling and session.link is link:
             self._turn_over(session)
 
-    def _merge(self, cohort: Cohort, other: Cohort) -> None:
-        """The fewer go to the more."""
-        if len(cohort.members) > len(other.members):
-            cohort.key, other.key = other.key, None
-            assert cohort.key is not None
-            self._shared[cohort.key] = cohort
-            cohort, other = other, cohort
-        # Who was written to longest ago decides when the next sign of life is due.
-        other.last_write_ns = min(other.last_write_ns, cohort.last_write_ns)
-        for session in list(cohort.members):
-            self._move(session, other)
-        self._dissolve(cohort)
-
-    def _move(self, session: Session, cohort: Cohort) -> None:
-        session.move(cohort, time.monotonic_ns())
-        self.moved[session] = None
-
-    def _dissolve(self, cohort: Cohort) -> None:
-        """Nobody is in it any more."""
-        plans = [subscription.plan for subscription in cohort.subscriptions.values()]
-        cohort.close()
-        self.cohorts.pop(cohort, None)
-        self._ended(plans)
-
-    def _unlist(self, cohort: Cohort) -> None:
-        if cohort.key is not None:
-            del self._shared[cohort.key]
-            cohort.key = None
-
-    def _arm(self, cohort: Cohort, due_ns: int) -> None:
-        """Look at a cohort at that time, or before."""
-        if cohort.armed_ns is None or due_ns < cohort.armed_ns:
-            cohort.armed_ns = due_ns
-            heappush(self._due, (due_ns, next(self._due_order), cohort))
-            if self._due[0][2] is cohort:
-                self._wait()
-
-    def _wait(self) -> None:
-        if self._due_handle is not None:
-            self._due_handle.cancel()
-            self._due_handle = None
-        if self._due:
-            delay_ns = max(0, self._due[0][0] - time.monotonic_ns())
-            self._due_handle = self._loop.call_later(delay_ns / _NS_PER_S, self._look)
-
-    def _look(self) -> None:
-        # Timers go by whole milliseconds: what is due within one goes along.
-        now_ns = time.monotonic_ns() + _NS_PER_MS
-        while self._due and self._due[0][0] <= now_ns:
-            due_ns, _, cohort = heappop(self._due)
-            if cohort in self.cohorts and cohort.armed_ns == due_ns:
-                cohort.armed_ns = None
+    def _look(self, cohorts: list[Cohort], now_ns: int) -> None:
+        """Something in these has waited long enough; what still waits is armed again in `flush`."""
+        for cohort in cohorts:
+            if cohort in self.cohorts:
                 cohort.release(now_ns)
-                # It is looked at in `flush`, where it is armed again if something still waits.
                 cohort.touch()
-        self._wait()
         self.flush()
 
 

@@ -17,6 +17,7 @@ from streamgauge.systems.push_gateway.delivery import Delivery
 from streamgauge.systems.push_gateway.items import Items
 from streamgauge.systems.push_gateway.links import Link
 from streamgauge.systems.push_gateway.metrics import Counters, exposition
+from streamgauge.systems.push_gateway.neighbours import session_name
 from streamgauge.systems.push_gateway.sessions import Session
 from streamgauge.systems.push_gateway.settings import DiffFormat, ServerSettings
 
@@ -74,8 +75,8 @@ class Gateway:
 
     def open(self, link: Link, adapter_set: AdapterSet) -> Session:
         """A new session, not bound yet."""
-        session_id = f"S{self.process:x}x{secrets.token_hex(12)}"
-        session = Session(session_id, self.delivery.new_cohort(), link.version, adapter_set, link.address)
+        session_id = session_name(self.process, secrets.token_hex(12))
+        session = Session(session_id, self.delivery.cohorts.new(), link.version, adapter_set, link.address)
         self.sessions[session.id] = session
         self.sessions_of[session.address] += 1
         self.counters.sessions_created += 1
@@ -127,7 +128,7 @@ class Gateway:
     def drop(self, session: Session) -> None:
         if self.sessions.pop(session.id, None) is None:
             return
-        self.delivery.close(session)
+        self.delivery.cohorts.leave(session)
         link, session.link = session.link, None
         if link is not None:
             link.session = None
@@ -141,7 +142,7 @@ class Gateway:
 
     def metrics(self) -> bytes:
         bound = len(self.sessions) - len(self.unbound)
-        cohorts = self.delivery.cohorts
+        cohorts = self.delivery.cohorts.all()
         gauges = [
             ("sessions", "open sessions", len(self.sessions)),
             ("sessions_bound", "sessions with a connection", bound),
@@ -164,7 +165,7 @@ class Gateway:
 
     def _unsubscribe_feeds(self, feeds: set[Feed]) -> None:
         """A source has failed: take its subscriptions from everybody."""
-        for cohort in list(self.delivery.cohorts):
+        for cohort in self.delivery.cohorts.all():
             gone = [
                 sub_id
                 for sub_id, subscription in cohort.subscriptions.items()

@@ -62,7 +62,7 @@ class Housekeeping:
 
     def _probe(self, now_ns: int) -> None:
         """A sign of life for all who were sent nothing for a while."""
-        for cohort in list(self._server.gateway.delivery.cohorts):
+        for cohort in self._server.gateway.delivery.cohorts.all():
             first = cohort.members[0]
             link = first.link
             if link is None or first.is_polling or not link.is_clear:
@@ -93,9 +93,15 @@ class Housekeeping:
     def _drop_connections(self, now_ns: int, now_s: float) -> None:
         limits = self._server.settings.limits
         unread_ns = int(limits.unread_deadline * _NS_PER_S)
-        for cohort in list(self._server.gateway.delivery.cohorts):
+        for cohort in self._server.gateway.delivery.cohorts.all():
             since_ns, link = cohort.behind_since_ns, cohort.members[0].link
-            if since_ns is not None and link is not None and now_ns - since_ns > unread_ns:
+            if since_ns is None or link is None:
+                continue
+            waiting = link.transport.get_write_buffer_size()
+            if waiting != cohort.behind_bytes:
+                # Slow, but it takes something.
+                cohort.behind_bytes, cohort.behind_since_ns = waiting, now_ns
+            elif now_ns - since_ns > unread_ns:
                 self._server.gateway.counters.connections_dropped += 1
                 link.abort()
         for connection in list(self._server.connections):
@@ -122,7 +128,7 @@ class Housekeeping:
                     link.abort()
 
     def _forget_pasts(self, now_ns: int) -> None:
-        moved = self._server.gateway.delivery.moved
+        moved = self._server.gateway.delivery.cohorts.moved
         for session in list(moved):
             session.progress.forget(now_ns - int(_PAST_KEPT_S * _NS_PER_S))
             if not session.progress.has_past:

@@ -6,14 +6,12 @@ import asyncio
 import time
 from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
-from urllib.parse import parse_qs
 
-from streamgauge.push_protocol import notifications
-from streamgauge.push_protocol.codes import ControlCode, SessionCode
 from streamgauge.push_protocol.commands import BindSession, CreateSession
-from streamgauge.push_protocol.requests import http_requests
-from streamgauge.push_protocol.versions import Version, version_named
+from streamgauge.push_protocol.requests import BadRequest, RequestLine
+from streamgauge.push_protocol.versions import Version
 from streamgauge.systems.push_gateway import websocket_connections
+from streamgauge.systems.push_gateway.allowance import Allowance, read_later
 from streamgauge.systems.push_gateway.http_messages import (
     MAX_HEAD_BYTES,
     BadHttp,
@@ -23,12 +21,13 @@ from streamgauge.systems.push_gateway.http_messages import (
     stream_head,
 )
 from streamgauge.systems.push_gateway.links import HttpLink
+from streamgauge.systems.push_gateway.neighbours import SilentTransport
+from streamgauge.systems.push_gateway.reception import SESSION_REQUESTS
 
 if TYPE_CHECKING:
     from streamgauge.systems.push_gateway.server import PushServer
 
 _PREFIX, _SUFFIX = "/lightstreamer/", ".txt"
-_SESSION_REQUESTS = ("create_session", "bind_session")
 _CONTENT_BYTES = 4_000_000
 """Of a streaming answer whose client sets no length."""
 _LEAST_CONTENT_BYTES = 10_000
@@ -39,12 +38,30 @@ _BUFFER = memoryview(bytearray(65_536))
 class HttpConnection(asyncio.BufferedProtocol):
     """One client's connection, until it becomes a WebSocket or ends."""
 
-    __slots__ = ("_address", "_head", "_link", "_received", "_server", "_transport", "is_idle", "since_s")
+    __slots__ = (
+        *(
+            "_address",
+            "_allowance",
+            "_head",
+            "_link",
+            "_raw_head",
+            "_received",
+            "_server",
+            "_transport",
+            "_unread",
+        ),
+        *("_is_upgraded", "is_idle", "since_s"),
+    )
 
-    def __init__(self, server: PushServer) -> None:
-        self._server = server
+    def __init__(self, server: PushServer, received: bytes = b"", *, is_upgraded: bool = False) -> None:
+        """`received`: what another process has read already of a connection that it hands over;
+        `is_upgraded`: that has been made a WebSocket already."""
+        self._server, self._is_upgraded = server, is_upgraded
         self._received = bytearray()
+        self._unread = received
         self._head: Head | None = None
+        self._raw_head = b""
+        self._allowance = Allowance(server.settings.limits.requests_per_s, time.monotonic())
         self._link: HttpLink | None = None
         self.since_s = time.monotonic()
         """When it began to wait for what it is waiting for now."""
@@ -62,6 +79,10 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._address = peer[0] if peer else ""
         self._server.gateway.counters.connections += 1
         self._server.connections[self] = None
+        if self._unread:
+            # Before anything is read from the socket itself.
+            unread, self._unread = self._unread, b""
+            self.take(unread)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._server.connections.pop(self, None)
@@ -75,12 +96,17 @@ class HttpConnection(asyncio.BufferedProtocol):
         self.take(bytes(_BUFFER[:nbytes]))
 
     def pause_writing(self) -> None:
-        if self._link is not None:
-            self._link.is_clear = False
-            if self._link.session is not None:
-                self._server.gateway.delivery.socket_filled(self._link.session)
+        if self._link is None:
+            # Who does not read answers is not asked for more requests.
+            self._transport.pause_reading()
+            return
+        self._link.is_clear = False
+        if self._link.session is not None:
+            self._server.gateway.delivery.socket_filled(self._link.session)
 
     def resume_writing(self) -> None:
+        if not self._transport.is_closing() and not self._transport.is_reading():
+            self._transport.resume_reading()
         if self._link is not None:
             self._link.is_clear = True
             if self._link.session is not None:
@@ -116,6 +142,7 @@ class HttpConnection(asyncio.BufferedProtocol):
                 head, body = self._head, bytes(self._received[:length])
                 del self._received[:length]
                 self._head = None
+                read_later(self._transport, self._allowance.spend(1 + body.count(b"\n"), time.monotonic()))
                 self._respond(head, body)
         except BadHttp as bad:
             self._server.gateway.counters.requests_refused += 1
@@ -131,7 +158,8 @@ class HttpConnection(asyncio.BufferedProtocol):
                     HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the head of the request is too long"
                 )
             return False
-        head = parse_head(bytes(self._received[:end]))
+        self._raw_head = bytes(self._received[: end + 4])
+        head = parse_head(self._raw_head[:-4])
         if head.wants_websocket:
             self._become_websocket(head)
             return False
@@ -150,7 +178,11 @@ class HttpConnection(asyncio.BufferedProtocol):
                 HTTPStatus.BAD_REQUEST, "the subprotocol must be TLCP-2.0.0.lightstreamer.com up to 2.5"
             )
         self._server.connections.pop(self, None)
-        websocket_connections.take_over(self._server, self._transport, *spoken, bytes(self._received))
+        transport = self._transport
+        if self._is_upgraded:
+            transport = SilentTransport(transport).as_transport()
+        received = bytes(self._received)
+        websocket_connections.take_over(self._server, self._transport, transport, *spoken, received)
 
     def _respond(self, head: Head, body: bytes) -> None:
         origin = head.headers.get("origin")
@@ -166,30 +198,30 @@ class HttpConnection(asyncio.BufferedProtocol):
             self._page(head)
 
     def _request(self, head: Head, name: str, body: bytes) -> None:
-        version = version_named(parse_qs(head.query).get("LS_protocol", [""])[0])
-        is_session_request = name in _SESSION_REQUESTS
-        try:
-            requests = http_requests(name, head.query, body.decode())
-        except UnicodeDecodeError:
-            version, message = None, "the request is not UTF-8"
-        else:
-            message = "LS_protocol must be TLCP-2.0.0 up to TLCP-2.5.0"
-        if version is None:
-            code = SessionCode.VERSION if message.startswith("LS_protocol") else SessionCode.MALFORMED
-            told = (
-                notifications.connection_error(code, message)
-                if is_session_request
-                else notifications.request_error(None, ControlCode.MALFORMED, message)
-            )
-            self._answer(head, HTTPStatus.OK, told)
-        elif is_session_request:
-            wanted = self._server.reception.session_request(requests[0])
-            if isinstance(wanted, bytes):
-                self._answer(head, HTTPStatus.OK, wanted)
-            else:
-                self._stream(head, version, wanted)
-        else:
+        read = self._server.reception.read_http(name, head.query, body)
+        if isinstance(read, bytes):
+            self._answer(head, HTTPStatus.OK, read)
+            return
+        version, requests = read
+        if self._hand_over(requests[0], body):
+            return
+        if name not in SESSION_REQUESTS:
             self._answer(head, HTTPStatus.OK, self._server.reception.on_http(requests))
+            return
+        wanted = self._server.reception.session_request(requests[0])
+        if isinstance(wanted, bytes):
+            self._answer(head, HTTPStatus.OK, wanted)
+        else:
+            self._stream(head, version, wanted)
+
+    def _hand_over(self, request: RequestLine | BadRequest, body: bytes) -> bool:
+        """Let another process answer if it is its session that the (first) request is about."""
+        neighbours = self._server.neighbours
+        session = request.parameters.get("LS_session") if isinstance(request, RequestLine) else None
+        if neighbours is None or session is None or not neighbours.are_meant(session):
+            return False
+        received = self._raw_head + body + bytes(self._received)
+        return neighbours.hand_over(session, self._transport, received, is_upgraded=False)
 
     def _stream(self, head: Head, version: Version, wanted: CreateSession | BindSession) -> None:
         asked = wanted.binding.content_length or _CONTENT_BYTES

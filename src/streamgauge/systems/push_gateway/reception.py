@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from urllib.parse import parse_qs
 
 from streamgauge.push_protocol import notifications
 from streamgauge.push_protocol.codes import ControlCode, SessionCode
@@ -16,14 +17,15 @@ from streamgauge.push_protocol.commands import (
     CreateSession,
     Heartbeat,
 )
-from streamgauge.push_protocol.requests import BadRequest, RequestLine
+from streamgauge.push_protocol.requests import BadRequest, RequestLine, http_requests
+from streamgauge.push_protocol.versions import Version, version_named
 from streamgauge.systems.push_gateway.control import Control, Outcome, Refused
 from streamgauge.systems.push_gateway.gateway import Gateway
 from streamgauge.systems.push_gateway.links import Link
 from streamgauge.systems.push_gateway.session_opening import NotOpened, SessionOpening
 
 LOGGER = logging.getLogger("streamgauge.gateway")
-_SESSION_REQUESTS = ("create_session", "bind_session")
+SESSION_REQUESTS = ("create_session", "bind_session")
 _INTERNAL = "something went wrong inside the server"
 
 Requests = Sequence[RequestLine | BadRequest]
@@ -82,6 +84,23 @@ class Reception:
         self.gateway.delivery.schedule()
         return b"".join(answers)
 
+    def read_http(self, name: str, query: str, body: bytes) -> tuple[Version, Requests] | bytes:
+        """What a POST asks for, or the answer that says why it cannot be read."""
+        is_session_request = name in SESSION_REQUESTS
+        version = version_named(parse_qs(query).get("LS_protocol", [""])[0])
+        code, message = SessionCode.MALFORMED, "the request is not UTF-8"
+        try:
+            requests = http_requests(name, query, body.decode())
+            if version is not None:
+                return version, requests
+            code, message = SessionCode.VERSION, "LS_protocol must be TLCP-2.0.0 up to TLCP-2.5.0"
+        except UnicodeDecodeError:
+            pass
+        self.gateway.counters.requests_refused += 1
+        if is_session_request:
+            return notifications.connection_error(code, message)
+        return notifications.request_error(None, ControlCode.MALFORMED, message)
+
     def session_request(self, line: RequestLine | BadRequest) -> CreateSession | BindSession | bytes:
         """What a POST to create or bind a session asks for, or the answer that says why it cannot be."""
         wanted = self._read(line)
@@ -130,6 +149,6 @@ class Reception:
         except BadRequest as error:
             bad = error
         self.gateway.counters.requests_refused += 1
-        if bad.name in _SESSION_REQUESTS:
+        if bad.name in SESSION_REQUESTS:
             return notifications.connection_error(bad.code, bad.message)
         return notifications.request_error(bad.request_id, bad.code, bad.message)

@@ -15,6 +15,7 @@ from streamgauge.systems.push_gateway.contract import AdapterSet
 from streamgauge.systems.push_gateway.gateway import Gateway
 from streamgauge.systems.push_gateway.housekeeping import Housekeeping
 from streamgauge.systems.push_gateway.http_connections import HttpConnection
+from streamgauge.systems.push_gateway.neighbours import Neighbours
 from streamgauge.systems.push_gateway.origins import Origins
 from streamgauge.systems.push_gateway.reception import Reception
 from streamgauge.systems.push_gateway.settings import ServerSettings
@@ -42,8 +43,9 @@ class PushServer:
         *,
         pages: Mapping[str, Page] | None = None,
         process: int = 0,
+        neighbours: Neighbours | None = None,
     ) -> None:
-        self.settings = settings
+        self.settings, self.neighbours = settings, neighbours
         self.gateway = Gateway(settings, adapter_sets, process)
         self.reception = Reception(self.gateway)
         self.origins = Origins(settings.allowed_origins)
@@ -52,20 +54,30 @@ class PushServer:
         self._pages = dict(pages or {})
         self._housekeeping = Housekeeping(self)
         self._server: asyncio.Server | None = None
+        self._adopting: set[asyncio.Task[object]] = set()
 
     async def start(self, listener: socket.socket) -> None:
         """Serve what comes to a listening socket."""
         _raise_open_files_limit()
         self.gateway.start()
         loop = asyncio.get_running_loop()
+        tls = _tls(self.settings)
         self._server = await loop.create_server(
-            lambda: HttpConnection(self), sock=listener, backlog=_BACKLOG, ssl=_tls(self.settings)
+            lambda: HttpConnection(self),
+            sock=listener,
+            backlog=_BACKLOG,
+            ssl=tls,
+            ssl_handshake_timeout=None if tls is None else self.settings.limits.connect_deadline,
         )
         self._housekeeping.start()
+        if self.neighbours is not None:
+            self.neighbours.start(self.gateway.process, self._adopt)
 
     async def stop(self) -> None:
         """Take no more connections, tell clients to come again (to whoever is there then), and end."""
         self._housekeeping.stop()
+        if self.neighbours is not None:
+            self.neighbours.stop()
         if self._server is not None:
             self._server.close()
         self.gateway.stop()
@@ -75,6 +87,17 @@ class PushServer:
         for websocket in list(self.websockets):
             websocket.drop()
         await asyncio.sleep(0)
+
+    def _adopt(self, connection: socket.socket, received: bytes, is_upgraded: bool) -> None:
+        """Take in a connection from another process."""
+        loop = asyncio.get_running_loop()
+        made: asyncio.Task[object] = loop.create_task(
+            loop.connect_accepted_socket(
+                lambda: HttpConnection(self, received, is_upgraded=is_upgraded), connection
+            )
+        )
+        self._adopting.add(made)
+        made.add_done_callback(self._adopting.discard)
 
     def page(self, path: str) -> Page | None:
         if path == "/metrics":

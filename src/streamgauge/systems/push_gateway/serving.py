@@ -10,12 +10,14 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import uvloop
 
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.systems.contract import SystemFailed
 from streamgauge.systems.push_gateway.contract import AdapterSet
+from streamgauge.systems.push_gateway.neighbours import Neighbours
 from streamgauge.systems.push_gateway.server import Page, PushServer, listening_socket
 from streamgauge.systems.push_gateway.settings import ServerSettings
 
@@ -37,54 +39,57 @@ def serve(
     listener = listening_socket(settings, shared=processes > 1)
     address = _address(settings, listener)
     if processes == 1:
-        _serve_here(settings, make_adapter_set, 0, listener, pages, lambda: ready(address))
+        alone = _Process(settings, make_adapter_set, pages, 0, None)
+        alone.serve(listener, lambda: ready(address))
         return
-    port = listener.getsockname()[1]
     # The socket stays bound, and never listens: it keeps the port while processes come and go.
-    bound = settings.model_copy(update={"port": port})
+    bound = settings.model_copy(update={"port": listener.getsockname()[1]})
+    neighbours = Neighbours(processes)
     children: dict[int, int] = {}
     try:
-        for process in range(processes):
-            pid, pipe = _fork(bound, make_adapter_set, process, listener, pages)
+        for number in range(processes):
+            pid, pipe = _fork(_Process(bound, make_adapter_set, pages, number, neighbours), listener)
             children[pid] = pipe
         _watch(children, lambda: ready(address))
     finally:
         _end(children)
+        neighbours.close()
         listener.close()
 
 
-def _serve_here(
-    settings: ServerSettings,
-    make_adapter_set: MakeAdapterSet,
-    process: int,
-    listener: socket.socket,
-    pages: Mapping[str, Page] | None,
-    ready: Callable[[], object],
-) -> None:
-    adapter_set = make_adapter_set(process)
+@dataclass(frozen=True)
+class _Process:
+    settings: ServerSettings
+    make_adapter_set: MakeAdapterSet
+    pages: Mapping[str, Page] | None
+    number: int
+    neighbours: Neighbours | None
 
-    async def run() -> None:
-        stopped = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        for sent in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(sent, stopped.set)
-        server = PushServer(settings, [adapter_set], pages=pages, process=process)
-        await server.start(listener)
-        ready()
-        await stopped.wait()
-        await server.stop()
+    def serve(self, listener: socket.socket, ready: Callable[[], object]) -> None:
+        adapter_set = self.make_adapter_set(self.number)
 
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(run())
+        async def run() -> None:
+            stopped = asyncio.Event()
+            loop = asyncio.get_running_loop()
+            for sent in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(sent, stopped.set)
+            server = PushServer(
+                self.settings,
+                [adapter_set],
+                pages=self.pages,
+                process=self.number,
+                neighbours=self.neighbours,
+            )
+            await server.start(listener)
+            ready()
+            await stopped.wait()
+            await server.stop()
+
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(run())
 
 
-def _fork(
-    settings: ServerSettings,
-    make_adapter_set: MakeAdapterSet,
-    process: int,
-    reserved: socket.socket,
-    pages: Mapping[str, Page] | None,
-) -> tuple[int, int]:
+def _fork(process: _Process, reserved: socket.socket) -> tuple[int, int]:
     """Start a process; its id, and a pipe on which it says that it is ready, and whose end is its end."""
     reading, writing = os.pipe()
     sys.stdout.flush()
@@ -97,11 +102,11 @@ def _fork(
     try:
         os.close(reading)
         reserved.close()
-        listener = listening_socket(settings, shared=True)
-        _serve_here(settings, make_adapter_set, process, listener, pages, lambda: os.write(writing, _READY))
+        listener = listening_socket(process.settings, shared=True)
+        process.serve(listener, lambda: os.write(writing, _READY))
         code = 0
     except StreamgaugeError as error:
-        print(f"streamgauge: process {process}: {error}", file=sys.stderr)  # noqa: T201
+        print(f"streamgauge: process {process.number}: {error}", file=sys.stderr)  # noqa: T201
         code = error.exit_code
     except BaseException:
         traceback.print_exc()

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import picows
 from picows.picows import WSProtocol  # type: ignore[attr-defined]
 
-from streamgauge.push_protocol.requests import websocket_requests
+from streamgauge.push_protocol.requests import RequestLine, websocket_requests
 from streamgauge.push_protocol.versions import Version, offered_subprotocol
-from streamgauge.systems.push_gateway.allowance import Allowance
+from streamgauge.systems.push_gateway.allowance import Allowance, read_later
+from streamgauge.systems.push_gateway.framing import masked_frame
 from streamgauge.systems.push_gateway.http_messages import Head
 from streamgauge.systems.push_gateway.links import WebSocketLink
+from streamgauge.systems.push_gateway.reception import Requests
 
 if TYPE_CHECKING:
     from streamgauge.systems.push_gateway.server import PushServer
@@ -29,18 +31,14 @@ class WebSocketConnection(picows.WSListener):
     """One client's. Text messages only; what breaks the rules ends it, with the code that says why."""
 
     __slots__ = (
-        "_allowance",
-        "_default",
-        "_fragments",
-        "_server",
-        "_version",
-        "_websocket",
-        "link",
-        "since_s",
+        *("_allowance", "_default", "_fragments", "_leaving", "_server", "_subprotocol", "_version"),
+        *("_websocket", "link", "since_s"),
     )
 
-    def __init__(self, server: PushServer, version: Version) -> None:
-        self._server, self._version = server, version
+    def __init__(self, server: PushServer, subprotocol: str, version: Version) -> None:
+        self._server, self._subprotocol, self._version = server, subprotocol, version
+        self._leaving: list[bytes] | None = None
+        """Messages that another process is going to deal with, which is given this connection."""
         self._default: str | None = None
         """The session meant by requests that name none: the last one bound here."""
         self._fragments: list[bytes] | None = None
@@ -115,27 +113,63 @@ class WebSocketConnection(picows.WSListener):
         except UnicodeDecodeError:
             self.fail(picows.WSCloseCode.INVALID_TEXT, "a message is not UTF-8")
             return
+        if self._leaving is not None or self._is_for_a_neighbour(requests):
+            self._leave(message)
+            return
+        self._deal_with(requests)
+
+    def _deal_with(self, requests: Requests) -> None:
         had_session = self.link.session is not None
         self._default = self._server.reception.on_websocket(self.link, requests, self._default)
         if had_session and self.link.session is None:
             self.since_s = time.monotonic()
         self._throttle(len(requests))
 
+    def _is_for_a_neighbour(self, requests: Requests) -> bool:
+        """Whether a session is to be bound here that another process has."""
+        neighbours, first = self._server.neighbours, requests[0]
+        return (
+            neighbours is not None
+            and self.link.session is None
+            and isinstance(first, RequestLine)
+            and first.name == "bind_session"
+            and neighbours.are_meant(first.parameters.get("LS_session"))
+        )
+
+    def _leave(self, message: bytes) -> None:
+        """With this message and those that were read along with it."""
+        if self._leaving is None:
+            self._leaving = []
+            asyncio.get_running_loop().call_soon(self._hand_over)
+        self._leaving.append(message)
+
+    def _hand_over(self) -> None:
+        neighbours, messages = self._server.neighbours, self._leaving
+        assert neighbours is not None
+        assert messages
+        requests = websocket_requests(messages[0].decode())
+        assert isinstance(requests[0], RequestLine)
+        received = _handshake(self._subprotocol) + b"".join(masked_frame(message) for message in messages)
+        session = requests[0].parameters["LS_session"]
+        if not neighbours.hand_over(session, self.link.transport, received, is_upgraded=True):
+            self._leaving = None
+            for message in messages:
+                self._deal_with(websocket_requests(message.decode()))
+
     def _throttle(self, requests: int) -> None:
-        """Who asks too fast is not read for a while."""
         now_s = time.monotonic()
         if self._allowance is None:
             self._allowance = Allowance(self._server.settings.limits.requests_per_s, now_s)
-        wait_s = self._allowance.spend(requests, now_s)
-        underlying = self.link.transport
-        if wait_s and not underlying.is_closing() and underlying.is_reading():
-            underlying.pause_reading()
-            asyncio.get_running_loop().call_later(wait_s, _resume, underlying)
+        read_later(self.link.transport, self._allowance.spend(requests, now_s))
 
 
-def _resume(transport: asyncio.Transport) -> None:
-    if not transport.is_closing():
-        transport.resume_reading()
+def _handshake(subprotocol: str) -> bytes:
+    """A request for a WebSocket, for who takes in one that there is already."""
+    return (
+        f"GET {PATH} HTTP/1.1\r\nHost: neighbour\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+        f"Sec-WebSocket-Protocol: {subprotocol}\r\n\r\n"
+    ).encode()
 
 
 def subprotocol(head: Head) -> tuple[str, Version] | None:
@@ -144,13 +178,19 @@ def subprotocol(head: Head) -> tuple[str, Version] | None:
 
 
 def take_over(
-    server: PushServer, transport: asyncio.Transport, name: str, version: Version, received: bytes
+    server: PushServer,
+    transport: asyncio.Transport,
+    written: asyncio.Transport,
+    name: str,
+    version: Version,
+    received: bytes,
 ) -> None:
-    """Let a connection whose client has asked for a WebSocket (in `received`) be one."""
+    """Let a connection whose client has asked for a WebSocket (in `received`) be one. `written` is the
+    transport, or what stands before it."""
 
     def answered(_: picows.WSUpgradeRequest) -> picows.WSUpgradeResponseWithListener:
         response = picows.WSUpgradeResponse.create_101_response({"Sec-WebSocket-Protocol": name})
-        return picows.WSUpgradeResponseWithListener(response, WebSocketConnection(server, version))
+        return picows.WSUpgradeResponseWithListener(response, WebSocketConnection(server, name, version))
 
     protocol = WSProtocol(
         None,  # host and port, for clients
@@ -168,11 +208,11 @@ def take_over(
         _READ_BUFFER_BYTES,
     )
     transport.set_protocol(protocol)
-    protocol.connection_made(transport)
-    feed(protocol, received)
+    protocol.connection_made(written)
+    _feed(protocol, received)
 
 
-def feed(protocol: WSProtocol, received: bytes) -> None:
+def _feed(protocol: WSProtocol, received: bytes) -> None:
     """Hand a buffered protocol bytes that were read before it was there."""
     while received:
         room = protocol.get_buffer(-1)

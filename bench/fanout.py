@@ -1,0 +1,237 @@
+"""One message to many clients: the gateway, Centrifuge and a bare send loop under the same load."""
+
+from __future__ import annotations
+
+import json
+import socket
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from bench.fanout_peers import Peer, Programs
+from bench.measurements import Ratio
+
+_DEADLINE_S = 120
+_SETTLE_S = 1.0
+_NS_PER_S = 1_000_000_000
+_KEEPS_UP_MS = 250.0
+"""Mean latency up to which a saturated server counts as keeping up."""
+_LEAST_PER_S, _MOST_PER_S, _STEPS = 50.0, 3200.0, 7
+
+
+@dataclass(frozen=True)
+class Load:
+    sessions: int
+    per_s: float
+    seconds: float
+    size_bytes: int = 1024
+    stalled: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the clients saw, and what it cost the server."""
+
+    load: Load
+    deliveries: int
+    lost: int
+    repeated: int
+    closed: int
+    least_of_a_session: int
+    mean_ms: float
+    p99_ms: float
+    cpu_s: float
+    session_kib: float
+    """Memory that a connected session takes in the server."""
+    grown_kib: float
+    """By how much the server grew while it published."""
+
+    @property
+    def cpu_us(self) -> float:
+        return self.cpu_s * 1e6 / max(1, self.deliveries)
+
+    @property
+    def is_whole(self) -> bool:
+        """Every session that reads got every message, once."""
+        expected = int(self.load.per_s * self.load.seconds)
+        return not (self.lost or self.repeated or self.closed) and self.least_of_a_session >= expected - 1
+
+
+class Fanout:
+    def __init__(self, folder: Path, pairs: int, scale: float) -> None:
+        self._programs, self._pairs = Programs(folder / "peers"), pairs
+        self._seconds = max(3.0, 10.0 * scale)
+
+    def all_to_all(self) -> None:
+        """10,000 sessions, 1 KiB, 4 messages a second."""
+        load = Load(sessions=10_000, per_s=4, seconds=self._seconds)
+        by_peer: dict[Peer, list[Outcome]] = {"gateway": [], "centrifuge": [], "send_loop": []}
+        peers = [peer for peer in by_peer if peer not in self._programs.missing]
+        for pair in range(self._pairs):
+            # Forwards, then backwards: whoever goes first gains nothing by it.
+            for peer in peers if pair % 2 else reversed(peers):
+                by_peer[peer].append(self.run(peer, load))
+        _say_of_the_gateway(by_peer["gateway"])
+        for peer, goal in (("centrifuge", "≤ 0.75"), ("send_loop", "≤ 1.3")):
+            if peer in self._programs.missing:
+                print(
+                    f"CPU a delivery against {peer}: not measured, {self._programs.missing[peer]}", flush=True
+                )
+                continue
+            ratio = Ratio(f"CPU a delivery against {peer}", goal)
+            ratio.ours = [outcome.cpu_us for outcome in by_peer["gateway"]]
+            ratio.theirs = [outcome.cpu_us for outcome in by_peer[peer]]
+            print(ratio.line("µs"), flush=True)
+
+    def saturated(self) -> None:
+        """2,000 sessions: how much can be delivered, updates sharing writes."""
+        if "centrifuge" in self._programs.missing:
+            print(f"saturated: not measured, {self._programs.missing['centrifuge']}", flush=True)
+            return
+        ratio = Ratio("deliveries/s when saturated, against Centrifuge", "≥ 1.3")
+        for pair in range(max(1, self._pairs // 2)):
+            sides: list[tuple[list[float], Peer]] = [(ratio.ours, "gateway"), (ratio.theirs, "centrifuge")]
+            for figures, peer in sides if pair % 2 else reversed(sides):
+                figures.append(self._most_per_s(peer, 2000))
+        print(ratio.line("deliveries/s"), flush=True)
+
+    def one_stalled(self) -> None:
+        """1,000 sessions, of which one does not read: what do the others notice?"""
+        ratio = Ratio("p99 of 999 beside one that stalls", "≤ 1.5")
+        grown = []
+        for pair in range(self._pairs):
+            sides = [(ratio.ours, 1), (ratio.theirs, 0)]
+            for figures, stalled in sides if pair % 2 else reversed(sides):
+                load = Load(sessions=1000, per_s=40, seconds=self._seconds, stalled=stalled)
+                outcome = self.run("gateway", load)
+                if not outcome.is_whole:
+                    raise RuntimeError(f"somebody who reads did not get everything: {outcome}")
+                figures.append(outcome.p99_ms)
+                if stalled:
+                    grown.append(outcome.grown_kib)
+        print(ratio.line("ms"), flush=True)
+        sent_kib = 40 * self._seconds
+        print(
+            f"memory of the gateway beside it grew by {statistics.median(grown):.0f} KiB,"
+            f" while {sent_kib:.0f} KiB were sent to each",
+            flush=True,
+        )
+
+    def run(self, peer: Peer, load: Load) -> Outcome:
+        port = _free_port()
+        command = self._programs.server(peer, port, load.sessions, load.per_s, load.size_bytes)
+        with _started(command) as server:
+            _wait_for(port, server)
+            process = psutil.Process(server.pid)
+            empty = process.memory_info().rss
+            with _started(self._programs.swarm(port, load.sessions, peer, load.stalled)) as swarm:
+                if _line(swarm) != f"connected {load.sessions}":
+                    raise RuntimeError(f"{peer}: not all of {load.sessions} clients could connect")
+                time.sleep(_SETTLE_S)
+                full = process.memory_info().rss
+                _tell(server, "publish")
+                time.sleep(_SETTLE_S)
+                seen, cpu_s = self._measure(swarm, process, load)
+                grown = process.memory_info().rss - full
+        return Outcome(
+            load=load,
+            cpu_s=cpu_s,
+            session_kib=(full - empty) / 1024 / load.sessions,
+            grown_kib=grown / 1024,
+            **{name: seen[name] for name in _SEEN},
+        )
+
+    @staticmethod
+    def _measure(
+        swarm: subprocess.Popen[str], server: psutil.Process, load: Load
+    ) -> tuple[dict[str, float], float]:
+        begin_ns = time.monotonic_ns() + _NS_PER_S // 5
+        end_ns = begin_ns + int(load.seconds * _NS_PER_S)
+        _tell(swarm, f"measure {begin_ns} {end_ns}")
+        _sleep_until(begin_ns)
+        before = _cpu_s(server)
+        _sleep_until(end_ns)
+        used = _cpu_s(server) - before
+        return json.loads(_line(swarm)), used
+
+    def _most_per_s(self, peer: Peer, sessions: int) -> float:
+        """Halving, on a scale of ratios, between a rate that all can keep and one that none can."""
+        low, high, best = _LEAST_PER_S, _MOST_PER_S, 0.0
+        for _ in range(_STEPS):
+            rate = (low * high) ** 0.5
+            outcome = self.run(peer, Load(sessions, rate, self._seconds / 2))
+            if outcome.is_whole and outcome.mean_ms <= _KEEPS_UP_MS:
+                low, best = rate, max(best, outcome.deliveries / outcome.load.seconds)
+            else:
+                high = rate
+        return best
+
+
+_SEEN = ("deliveries", "lost", "repeated", "closed", "least_of_a_session", "mean_ms", "p99_ms")
+
+
+def _say_of_the_gateway(outcomes: list[Outcome]) -> None:
+    worst = max(outcomes, key=lambda outcome: outcome.mean_ms)
+    load = worst.load
+    print(
+        f"{load.sessions:,} sessions × {load.per_s:g}/s × {load.size_bytes} B, {len(outcomes)} runs:"
+        f" {min(o.deliveries for o in outcomes) / load.seconds:,.0f} deliveries/s,"
+        f" {sum(o.lost + o.repeated + o.closed for o in outcomes)} lost, repeated or closed,"
+        f" mean latency {worst.mean_ms:.0f} ms at most (goal < 100),"
+        f" {max(o.session_kib for o in outcomes):.1f} KiB a session (goal < 20)",
+        flush=True,
+    )
+
+
+@contextmanager
+def _started(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate(timeout=_DEADLINE_S)
+
+
+def _tell(process: subprocess.Popen[str], line: str) -> None:
+    assert process.stdin is not None
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
+
+
+def _line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_for(port: int, server: subprocess.Popen[str]) -> None:
+    until = time.monotonic() + _DEADLINE_S
+    while time.monotonic() < until and server.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1.0).close()
+            time.sleep(_SETTLE_S)
+            return
+        except OSError:
+            time.sleep(0.05)
+    raise RuntimeError(f"{server.args}: does not listen")
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+def _sleep_until(until_ns: int) -> None:
+    time.sleep(max(0.0, (until_ns - time.monotonic_ns()) / _NS_PER_S))

@@ -1,0 +1,51 @@
+"""The programs that the fan-out is measured with: other servers, and a swarm of clients; built first."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Literal
+
+Peer = Literal["gateway", "centrifuge", "send_loop"]
+PROTOCOLS: dict[Peer, str] = {"gateway": "tlcp", "centrifuge": "centrifuge", "send_loop": "bare"}
+_SOURCES = Path(__file__).parent / "peers"
+_BUILD_DEADLINE_S = 600
+
+
+class Programs:
+    """In a folder; `missing` says what cannot be built here, and why."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.missing: dict[str, str] = {}
+        folder.mkdir(parents=True, exist_ok=True)
+        compiler = shutil.which("cc") or shutil.which("gcc")
+        for name in ("swarm", "send_loop"):
+            if compiler is None:
+                self.missing[name] = "no C compiler on PATH"
+            else:
+                self._build([compiler, "-O2", "-o", str(folder / name), str(_SOURCES / f"{name}.c")])
+        go = shutil.which("go")
+        if go is None:
+            self.missing["centrifuge"] = "no Go on PATH"
+        else:
+            self._build([go, "build", "-o", str(folder / "centrifuge"), "."], _SOURCES / "centrifuge")
+
+    def swarm(self, port: int, sessions: int, peer: Peer, stalled: int) -> list[str]:
+        return [str(self._folder / "swarm"), str(port), str(sessions), PROTOCOLS[peer], str(stalled)]
+
+    def server(self, peer: Peer, port: int, sessions: int, rate: float, size_bytes: int) -> list[str]:
+        match peer:
+            case "gateway":
+                return [sys.executable, "-m", "bench.fanout_server", str(port), str(rate), str(size_bytes)]
+            case "centrifuge":
+                return [str(self._folder / "centrifuge"), str(port), str(rate), str(size_bytes)]
+            case "send_loop":
+                program = str(self._folder / "send_loop")
+                return [program, str(port), str(sessions), str(rate), str(size_bytes)]
+
+    @staticmethod
+    def _build(command: list[str], folder: Path | None = None) -> None:
+        subprocess.run(command, cwd=folder, check=True, timeout=_BUILD_DEADLINE_S)
