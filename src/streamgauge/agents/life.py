@@ -14,6 +14,7 @@ from streamgauge.agents.producer import ProducerAgent
 from streamgauge.agents.referee_life import RefereeLife
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.agents.sampler import Sampler
+from streamgauge.agents.timing import added
 from streamgauge.core.clock import read_clocks, sharpen_sleep
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.drivers.contract import Consumer, Driver, Producer
@@ -123,8 +124,7 @@ class _Agent:
             self.manifest.outcome, self.manifest.reason = "failed", str(error)
             self.manifest.error = type(error).__name__
         self.manifest.counts = dict(self._files.rows)
-        if self._client is not None:
-            self.manifest.counters = self._client.counters()
+        self.manifest.counters = added(*(client.counters() for client in self._clients))
         # It goes to the launcher by pipe, too: a full disk must not keep it from there.
         with contextlib.suppress(StreamgaugeError):
             write_manifest(self._assignment, self.manifest)

@@ -116,7 +116,7 @@ class Referee:
     def _tell(self, turn: Turn, rows: list[Row]) -> None:
         cells, repeat = self._contest.cells, self._contest.comparison.repeat
         cell, each = turn.cell, (repeat + 1) * len(SIDES)
-        self._live.messages += sum(row["seen"] for row in rows)
+        self._live.count(0, self._live.messages + sum(row["seen"] for row in rows))
         self._live.told = {
             "completed": cell.number * each + turn.position + 1,
             "total": len(cells) * each,

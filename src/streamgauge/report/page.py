@@ -35,7 +35,7 @@ def render_page(document: Document, tables: ResultTables) -> str:
     figures: dict[str, Figure] = {}
     cases = document["cases"]
     histograms = {case["case"]: tables.rows(HISTOGRAM, case["case"]) for case in cases}
-    body = [header(document)]
+    body: list[Markup | None] = [header(document)]
     if len(cases) > 1:
         # More lines than this cannot be told apart, and their names would take the plot's room.
         few = cases if len(cases) <= _COMPARED_AT_MOST else []

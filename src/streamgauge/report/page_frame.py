@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from string import Template
 
@@ -25,7 +25,7 @@ def filled_page(title: str, body: Iterable[Markup | None], figures: dict[str, Fi
     )
 
 
-def place_figures(figures: dict[str, Figure], name: str, group: list[Figure | None]) -> Markup:
+def place_figures(figures: dict[str, Figure], name: str, group: Sequence[Figure | None]) -> Markup:
     """Keep the figures under ids of their own, and leave room for them on the page."""
     places = []
     for number, figure in enumerate(group):
