@@ -14,6 +14,7 @@ from rich.console import Console
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import RunStatus
+from streamgauge.launch.comparison_check import check_comparison
 from streamgauge.launch.feasibility import impossible_cases
 from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_records import RunRecords
@@ -50,6 +51,7 @@ class RunCycle:
     @classmethod
     def new(cls, workload: Workload, *, out: str, master: str | None, **shown: Any) -> Self:
         """A run of its own; what can be known to be wrong is said before its folder is made."""
+        check_comparison(workload)
         plan = make_plan(workload, "check")
         impossible_cases(plan.cases)
         master = _enough_slots(plan, master)
