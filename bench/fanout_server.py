@@ -11,7 +11,7 @@ import gc
 import sys
 import time
 
-from streamgauge.systems.push_gateway.contract import MODES, AdapterSet, Listener
+from streamgauge.systems.push_gateway.contract import MODES, AdapterSet, Listener, SourceCounters
 from streamgauge.systems.push_gateway.serving import serve
 from streamgauge.systems.push_gateway.settings import ServerSettings
 
@@ -25,6 +25,7 @@ class Ticker:
 
     def __init__(self, rate: float, size_bytes: int) -> None:
         self._rate, self._filler = rate, "x" * (size_bytes - MARK_BYTES)
+        self.counters = SourceCounters()
 
     def start(self, listener: Listener) -> None:
         self._listener = listener

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamgauge.systems.push_gateway.contract import MODES, Listener, UnknownItem
+from streamgauge.systems.push_gateway.contract import MODES, Listener, SourceCounters, UnknownItem
 
 
 class MemorySource:
@@ -13,6 +13,7 @@ class MemorySource:
     ) -> None:
         self._fields, self._modes, self._snapshot = fields, modes, snapshot
         self.subscribed: list[str] = []
+        self.counters = SourceCounters()
         self.closed = False
 
     def start(self, listener: Listener) -> None:

@@ -16,8 +16,8 @@ import pytest
 
 from streamgauge.core.folders import cache_folder
 
-from .python_client import Notes
-from .running import ADAPTER_SET, DEADLINE_S, Running
+from .python_client import Notes, Server
+from .running import ADAPTER_SET, DEADLINE_S
 
 _VERSION = "9.2.2"
 _SCRIPT = Path(__file__).parent / "node_client.js"
@@ -55,7 +55,7 @@ def node_modules() -> Path:
 class NodeClient:
     """A client in a process of its own; what it is told is in `notes`, as from its listeners."""
 
-    def __init__(self, server: Running, options: dict[str, Any]) -> None:
+    def __init__(self, server: Server, options: dict[str, Any]) -> None:
         environment = {**os.environ, "NODE_PATH": str(node_modules())}
         self._process = subprocess.Popen(
             ["node", str(_SCRIPT), server.address, ADAPTER_SET, json.dumps(options)],
@@ -83,6 +83,13 @@ class NodeClient:
 
     def wait_for_state(self, state: str, times: int = 1) -> None:
         self.notes.wait(lambda told: told.count(["", "status", state]) >= times)
+
+    def wait_for_rows(self, name: str, count: int) -> None:
+        self.notes.wait(lambda told: sum(note[:2] == [name, "update"] for note in told) >= count)  # type: ignore[index]
+
+    def noted(self, name: str, kind: str) -> list[list[Any]]:
+        """What a subscription was told of one kind; `name`, `kind` and what belongs to it."""
+        return [note for note in self.notes.all() if note[:2] == [name, kind]]  # type: ignore[index, misc]
 
     def rows(self, name: str) -> list[list[str | None]]:
         return [note[4] for note in self.notes.all() if note[:2] == [name, "update"]]  # type: ignore[index]
@@ -112,7 +119,7 @@ class NodeClient:
 
 
 @contextmanager
-def connected(server: Running, **options: Any) -> Iterator[NodeClient]:
+def connected(server: Server, **options: Any) -> Iterator[NodeClient]:
     client = NodeClient(server, options)
     try:
         client.notes.wait(lambda told: any(str(note[2]).startswith("CONNECTED:") for note in told))  # type: ignore[index]

@@ -5,12 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from lightstreamer.client import ClientListener, LightstreamerClient, Subscription, SubscriptionListener
 
-from .running import ADAPTER_SET, DEADLINE_S, Running
+from .running import ADAPTER_SET, DEADLINE_S
 
 Row = tuple[str | None, ...]
+
+
+class Server(Protocol):
+    """Whatever has an address, be it only a wire to a server."""
+
+    @property
+    def address(self) -> str: ...
 
 
 class Notes:
@@ -91,7 +99,7 @@ class Followed(SubscriptionListener):
 class Client(ClientListener):
     """One client; its states and errors in `notes`."""
 
-    def __init__(self, server: Running, adapter_set: str) -> None:
+    def __init__(self, server: Server, adapter_set: str) -> None:
         self.notes = Notes()
         self.lightstreamer = LightstreamerClient(server.address, adapter_set)
         self.lightstreamer.addListener(self)
@@ -129,7 +137,7 @@ def hasty(client: LightstreamerClient) -> None:
 
 @contextmanager
 def connected(
-    server: Running,
+    server: Server,
     *,
     transport: str | None = None,
     adapter_set: str = ADAPTER_SET,

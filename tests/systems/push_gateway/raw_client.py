@@ -6,12 +6,19 @@ import os
 import socket
 import ssl
 import struct
-from typing import Self
+from typing import Protocol, Self
 
-from .running import ADAPTER_SET, DEADLINE_S, Running
+from .running import ADAPTER_SET, DEADLINE_S
 
 CREATE = f"create_session\r\nLS_adapter_set={ADAPTER_SET}&LS_cid=test&LS_send_sync=false"
 TEXT, BINARY, CLOSE, PING, PONG = 0x1, 0x2, 0x8, 0x9, 0xA
+
+
+class Server(Protocol):
+    """Whatever listens on a port of this machine."""
+
+    @property
+    def port(self) -> int: ...
 
 
 class Closed(Exception):
@@ -25,7 +32,7 @@ class Closed(Exception):
 _open: list[socket.socket] = []
 
 
-def connect(server: Running, *, tls: bool = False) -> socket.socket:
+def connect(server: Server, *, tls: bool = False) -> socket.socket:
     """A connection that is closed after the test, if not before."""
     raw = socket.create_connection(("127.0.0.1", server.port), timeout=DEADLINE_S)
     if tls:
@@ -51,7 +58,7 @@ class WebSocket:
 
     def __init__(
         self,
-        server: Running,
+        server: Server,
         *,
         protocol: str | None = "TLCP-2.5.0.lightstreamer.com",
         origin: str | None = None,
@@ -228,7 +235,7 @@ class Answer:
 
 
 def post(
-    server: Running,
+    server: Server,
     name: str,
     body: str | bytes,
     *,
@@ -247,7 +254,7 @@ def post(
     return Answer(raw)
 
 
-def get(server: Running, path: str, *, method: str = "GET", headers: str = "") -> Answer:
+def get(server: Server, path: str, *, method: str = "GET", headers: str = "") -> Answer:
     raw = connect(server)
     raw.sendall(f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n{headers}\r\n".encode())
     return Answer(raw, has_body=method != "HEAD")

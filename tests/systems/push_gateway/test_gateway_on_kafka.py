@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from streamgauge.systems.push_gateway.system import PushGateway
 
-from .connector.kafka_side import Sender, new_topic
+from .connector.kafka_side import DEADLINE_S, Sender, new_topic
 from .plain_session import PlainSession, ask
 
 pytestmark = pytest.mark.broker
@@ -45,6 +46,9 @@ SCENARIOS = {
         "field.hobbies": "#{VALUE.hobbies[0]}",
     },
 }
+
+
+_SOURCE = 'adapter_set="KafkaConnector",data_adapter="QuickStart"'
 
 
 def configuration(folder: Path, kafka: str, topic: str, scenario: int) -> Path:
@@ -109,6 +113,9 @@ def test_scenario_3_fields_of_json_and_only_what_changed(kafka: str, tmp_path: P
         send(topic, person(1), b"no json", person(2), key="Ann")
         session.wait_for("t2")
         assert session.updates() == [f"Ann|t1|{'x' * 256}|1|chess", "|t2||2|"]
+        told = ask(gateway.endpoints()["gateway"], "GET", "/metrics")[1]
+        for name, count in (("read", 3), ("mapped", 2), ("failed", 1)):
+            assert f'streamgauge_gateway_records_{name}_total{{process="0",{_SOURCE}}} {count}\n' in told
 
 
 def test_scenario_3_with_json_patch(kafka: str, tmp_path: Path) -> None:
@@ -145,12 +152,15 @@ def test_every_process_reads_all_records(kafka: str, tmp_path: Path) -> None:
             else:
                 session.close()
         send(topic, *(str(number).encode() for number in range(20)))
+        wanted = {f'read_total{{process="{number}",{_SOURCE}}} 20' for number in range(2)}
+        deadline_s = time.monotonic() + DEADLINE_S
+        while wanted:
+            assert time.monotonic() < deadline_s, f"never seen: {wanted}"
+            told = ask(address, "GET", "/metrics")[1]
+            wanted = {line for line in wanted if line not in told}
         for session in by_process.values():
             with session:
                 session.wait_for("\r\nU,1,1,")
-        counted = [ask(address, "GET", "/metrics")[1] for _ in range(20)]
-        assert any('events_total{process="0"} 20' in text for text in counted)
-        assert any('events_total{process="1"} 20' in text for text in counted)
 
 
 def test_a_topic_that_is_not_there_ends_the_subscription(kafka: str, tmp_path: Path) -> None:

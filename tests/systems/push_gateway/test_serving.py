@@ -4,79 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
-import textwrap
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import SimpleNamespace
 
 import psutil
 import pytest
 
 from .raw_client import Closed, WebSocket, get, post
 from .running import DEADLINE_S
-
-# Publishes the process's number and a count to whoever is subscribed, over and over.
-_PROGRAM = """
-    import asyncio, sys
-    from tests.systems.push_gateway.memory_source import MemorySource
-    from streamgauge.systems.push_gateway.contract import AdapterSet
-    from streamgauge.systems.push_gateway.serving import serve
-    from streamgauge.systems.push_gateway.settings import ServerSettings
-
-    class Ticker(MemorySource):
-        def __init__(self, process):
-            super().__init__()
-            self.process = process
-
-        def start(self, listener):
-            super().start(listener)
-            self.task = asyncio.get_running_loop().create_task(self.tick())
-
-        async def tick(self):
-            count = 0
-            while True:
-                await asyncio.sleep(0.01)
-                count += 1
-                for item in list(self.subscribed):
-                    self.listener.publish(item, {"process": str(self.process), "count": str(count)})
-
-        def close(self):
-            self.task.cancel()
-            super().close()
-            print("closed", self.process, flush=True)
-
-    serve(
-        ServerSettings.model_validate({"port": 0}),
-        lambda process: AdapterSet("TEST", {"DEFAULT": Ticker(process)}),
-        processes=int(sys.argv[1]),
-        ready=lambda address: print("ready", address, flush=True),
-    )
-    print("ended", flush=True)
-"""
+from .ticking import Ticking, ticking
 
 
-@contextmanager
-def served(processes: int) -> Iterator[SimpleNamespace]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(_PROGRAM), str(processes)], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout is not None
-        address = process.stdout.readline().removeprefix("ready ").strip()
-        yield SimpleNamespace(port=int(address.rpartition(":")[2]), process=process)
-    finally:
-        if process.poll() is None:
-            process.terminate()
-        process.communicate(timeout=DEADLINE_S)
-
-
-def open_clients(server: SimpleNamespace, wanted: set[int]) -> dict[int, tuple[WebSocket, str]]:
+def open_clients(server: Ticking, wanted: set[int]) -> dict[int, tuple[WebSocket, str]]:
     """A client with a session on each of the processes; the kernel deals out connections by their address."""
     found: dict[int, tuple[WebSocket, str]] = {}
     for _ in range(200):
-        client = WebSocket(server)  # type: ignore[arg-type]
+        client = WebSocket(server)
         session = client.open_session()
         number = int(session[1 : session.index("x")], 16)
         if number not in found:
@@ -89,8 +30,8 @@ def open_clients(server: SimpleNamespace, wanted: set[int]) -> dict[int, tuple[W
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("processes", [1, 2])
 def test_it_ends_well_when_told_to(processes: int, sent: signal.Signals) -> None:
-    with served(processes) as server:
-        client = WebSocket(server)  # type: ignore[arg-type]
+    with ticking(processes) as server:
+        client = WebSocket(server)
         client.open_session()
         client.subscribe("item", schema="count")
         client.line()
@@ -105,17 +46,17 @@ def test_it_ends_well_when_told_to(processes: int, sent: signal.Signals) -> None
 
 
 def test_several_processes_share_the_port() -> None:
-    with served(3) as server:
+    with ticking(3) as server:
         found = open_clients(server, {0, 1, 2})
         for number, (client, _) in found.items():
             client.subscribe("item", schema="process")
             assert client.line() == f"U,1,1,{number}"
-        pages = {get(server, "/metrics").body.split('process="')[1][0] for _ in range(60)}  # type: ignore[arg-type]
+        pages = {get(server, "/metrics").body.split('process="')[1][0] for _ in range(60)}
         assert pages == {"0", "1", "2"}
 
 
 def test_a_session_is_found_by_whichever_process_the_client_comes_back_to() -> None:
-    with served(3) as server:
+    with ticking(3) as server:
         found = open_clients(server, {0, 1, 2})
         for number, (client, session) in found.items():
             client.subscribe("item", schema="process count")
@@ -127,14 +68,14 @@ def test_a_session_is_found_by_whichever_process_the_client_comes_back_to() -> N
                 query = (
                     f"LS_session={session}&LS_recovery_from={received}&LS_polling=true&LS_polling_millis=0"
                 )
-                lines = post(server, "bind_session", f"{query}&LS_idle_millis=0").lines()  # type: ignore[arg-type]
+                lines = post(server, "bind_session", f"{query}&LS_idle_millis=0").lines()
                 assert lines[0].startswith(f"CONOK,{session},")
                 updates = [line for line in lines if line.startswith("U,")]
                 received, recovered = received + len(updates), recovered + len(updates)
                 counts += [int(line.split("|")[1]) for line in updates]
             # By WebSocket, and then a control request by HTTP, wherever that comes in.
             for attempt in range(6):
-                again = WebSocket(server)  # type: ignore[arg-type]
+                again = WebSocket(server)
                 again.send("wsok")
                 again.send(f"bind_session\r\nLS_session={session}")
                 lines = again.until("U,")
@@ -142,14 +83,14 @@ def test_a_session_is_found_by_whichever_process_the_client_comes_back_to() -> N
                 assert lines[1].startswith(f"CONOK,{session},")
                 counts.append(int(lines[-1].split("|")[1]))
                 query = f"LS_protocol=TLCP-2.5.0&LS_session={session}"
-                answer = post(server, "control", f"LS_reqId={attempt}&LS_op=force_rebind", query=query)  # type: ignore[arg-type]
+                answer = post(server, "control", f"LS_reqId={attempt}&LS_op=force_rebind", query=query)
                 assert answer.body == f"REQOK,{attempt}\r\n"
                 counts += [int(line.split("|")[1]) for line in again.until("LOOP") if line.startswith("U,")]
             assert counts == list(range(counts[0], counts[0] + len(counts))), number
 
 
 def test_one_process_that_dies_ends_the_others_with_an_error() -> None:
-    with served(2) as server:
+    with ticking(2) as server:
         victim, *_ = psutil.Process(server.process.pid).children()
         os.kill(victim.pid, signal.SIGKILL)
         assert server.process.wait(DEADLINE_S) == 1

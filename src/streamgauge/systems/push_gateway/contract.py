@@ -55,8 +55,21 @@ class Listener(Protocol):
         """It can go on no more: all its subscriptions are taken from the clients (UNSUB)."""
 
 
+@dataclass
+class SourceCounters:
+    """What a source has come across since the process started; all count up."""
+
+    records_read: int = 0
+    records_mapped: int = 0
+    """To at least one item that is subscribed."""
+    records_failed: int = 0
+    """Passed over, or the reason why all subscriptions ended."""
+
+
 class Source(Protocol):
     """What feeds one data adapter."""
+
+    counters: SourceCounters
 
     def start(self, listener: Listener) -> None:
         """Called once, on the running loop, before anything else."""

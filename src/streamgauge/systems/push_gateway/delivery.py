@@ -145,14 +145,8 @@ class Delivery:
             self.cohorts.settle(cohort)
 
     def _broadcast(self, cohort: Cohort, lines: list[bytes]) -> None:
-        frames, members = cohort.frames(lines), len(cohort.members)
-        cohort.last_write_ns = time.monotonic_ns()
-        size = sum(map(len, frames))
-        counters = self._counters
-        counters.frames_built += len(frames)
-        counters.frames += len(frames) * members
-        counters.notifications += len(lines) * members
-        counters.sent_bytes += size * members
+        frames = cohort.frames(lines)
+        size = self._count(cohort, lines, frames)
         if cohort.sockets[0] >= 0:
             for index, frame in enumerate(frames):
                 late = send_to_all(cohort.sockets, frame)
@@ -177,19 +171,26 @@ class Delivery:
         assert link is not None
         if not lines:
             return
-        counters, frames = self._counters, cohort.frames(lines)
-        cohort.last_write_ns = time.monotonic_ns()
-        counters.frames_built += len(frames)
-        counters.frames += len(frames)
-        counters.notifications += len(lines)
-        size = sum(map(len, frames))
-        counters.sent_bytes += size
-        counters.events_lost += cohort.lost
-        cohort.lost = 0
+        frames = cohort.frames(lines)
+        size = self._count(cohort, lines, frames)
         for frame in frames:
             link.write(frame)
         if isinstance(link, HttpLink):
             self._count_content([session], size)
+
+    def _count(self, cohort: Cohort, lines: list[bytes], frames: list[bytes]) -> int:
+        """Frames are about to be sent to all members; their size."""
+        counters, members = self._counters, len(cohort.members)
+        size = sum(map(len, frames))
+        cohort.last_write_ns = time.monotonic_ns()
+        counters.frames_built += len(frames)
+        counters.frames += len(frames) * members
+        counters.notifications += len(lines) * members
+        counters.sent_bytes += size * members
+        # Only who is alone can have lost something.
+        counters.events_lost += cohort.lost
+        cohort.lost = 0
+        return size
 
     def _count_content(self, sessions: list[Session], size: int) -> None:
         """An HTTP answer has a length that its client has set: before that is reached, it must come anew."""

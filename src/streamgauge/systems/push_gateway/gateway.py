@@ -154,7 +154,12 @@ class Gateway:
             ("cohorts", "groups of sessions that are sent the same", len(cohorts)),
             ("items", "items subscribed at their sources", sum(len(items) for items in self._items.values())),
         ]
-        return exposition(self.counters, gauges, self.process)
+        sources = {
+            (each.name, name): source.counters
+            for each in self.adapter_sets.values()
+            for name, source in each.sources.items()
+        }
+        return exposition(self.counters, gauges, self.process, sources)
 
     def prune(self, plans: Iterable[Plan]) -> None:
         for plan in plans:

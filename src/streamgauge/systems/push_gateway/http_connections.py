@@ -221,7 +221,10 @@ class HttpConnection(asyncio.BufferedProtocol):
         if neighbours is None or session is None or not neighbours.are_meant(session):
             return False
         received = self._raw_head + body + bytes(self._received)
-        return neighbours.hand_over(session, self._transport, received, is_upgraded=False)
+        if not neighbours.hand_over(session, self._transport, received, is_upgraded=False):
+            return False
+        self._server.gateway.counters.connections_handed_over += 1
+        return True
 
     def _stream(self, head: Head, version: Version, wanted: CreateSession | BindSession) -> None:
         asked = wanted.binding.content_length or _CONTENT_BYTES

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+
+from streamgauge.systems.push_gateway.contract import SourceCounters
 
 _PREFIX = "streamgauge_gateway_"
 
@@ -28,6 +30,7 @@ class Counters:
     fallen_behind: int = 0
     events_lost: int = 0
     connections_dropped: int = 0
+    connections_handed_over: int = 0
 
 
 _HELP = {
@@ -47,19 +50,46 @@ _HELP = {
     "fallen_behind": "times a session's socket was full",
     "events_lost": "events dropped and announced to their client as lost",
     "connections_dropped": "connections closed because their client broke a rule or a deadline",
+    "connections_handed_over": "connections given to the process that has the session they asked for",
+}
+_SOURCE_HELP = {
+    "records_read": "records read from Kafka",
+    "records_mapped": "records published to at least one subscribed item",
+    "records_failed": "records that could not be mapped",
 }
 assert set(_HELP) == {field.name for field in fields(Counters)}
+assert set(_SOURCE_HELP) == {field.name for field in fields(SourceCounters)}
 
 
-def exposition(counters: Counters, gauges: Iterable[tuple[str, str, float]], process: int) -> bytes:
-    """`gauges`: name, help and value. Every process tells of itself."""
-    label = f'{{process="{process}"}}'
+def exposition(
+    counters: Counters,
+    gauges: Iterable[tuple[str, str, float]],
+    process: int,
+    sources: Mapping[tuple[str, str], SourceCounters],
+) -> bytes:
+    """`gauges`: name, help and value. `sources`: by adapter set and data adapter. Every process tells
+    of itself."""
+    labels = f'process="{process}"'
     lines: list[str] = []
-    for field in fields(Counters):
-        name = f"{_PREFIX}{field.name}_total"
-        lines += [f"# HELP {name} {_HELP[field.name]}", f"# TYPE {name} counter"]
-        lines.append(f"{name}{label} {getattr(counters, field.name)}")
-    for gauge, text, value in gauges:
-        name = f"{_PREFIX}{gauge}"
-        lines += [f"# HELP {name} {text}", f"# TYPE {name} gauge", f"{name}{label} {value:g}"]
+    for name, text in _HELP.items():
+        lines += _metric(f"{name}_total", text, "counter", [(labels, getattr(counters, name))])
+    for name, text in _SOURCE_HELP.items():
+        values = [
+            (f'{labels},adapter_set="{_escaped(adapters)}",data_adapter="{_escaped(adapter)}"', count)
+            for (adapters, adapter), counted in sources.items()
+            for count in [getattr(counted, name)]
+        ]
+        lines += _metric(f"{name}_total", text, "counter", values)
+    for name, text, value in gauges:
+        lines += _metric(name, text, "gauge", [(labels, value)])
     return "\n".join([*lines, ""]).encode()
+
+
+def _metric(name: str, text: str, kind: str, values: Iterable[tuple[str, float]]) -> list[str]:
+    full = f"{_PREFIX}{name}"
+    told = [f"{full}{{{labels}}} {value}" for labels, value in values]
+    return [f"# HELP {full} {text}", f"# TYPE {full} {kind}", *told]
+
+
+def _escaped(label: str) -> str:
+    return label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

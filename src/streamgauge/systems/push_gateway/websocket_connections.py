@@ -151,7 +151,9 @@ class WebSocketConnection(picows.WSListener):
         assert isinstance(requests[0], RequestLine)
         received = _handshake(self._subprotocol) + b"".join(masked_frame(message) for message in messages)
         session = requests[0].parameters["LS_session"]
-        if not neighbours.hand_over(session, self.link.transport, received, is_upgraded=True):
+        if neighbours.hand_over(session, self.link.transport, received, is_upgraded=True):
+            self._server.gateway.counters.connections_handed_over += 1
+        else:
             self._leaving = None
             for message in messages:
                 self._deal_with(websocket_requests(message.decode()))

@@ -13,6 +13,8 @@ from typing import Any
 import fastavro
 import pytest
 
+from streamgauge.systems.push_gateway.contract import SourceCounters
+
 from .evaluators.protobuf_samples import a_stock, descriptor_set
 from .fakes import Listening
 from .kafka_side import Sender, assigned, new_topic, reading, run, source_of, until
@@ -211,7 +213,7 @@ def test_only_subscribed_items_and_in_the_order_of_the_partition(kafka: str) -> 
             send(topic)
             await until(lambda: len(listener.events) == 100)
             assert [fields["v"] for _, fields in listener.updates()] == [str(n) for n in range(3, 1000, 10)]
-            assert (source.records_read, source.records_mapped) == (1000, 100)
+            assert source.counters == SourceCounters(records_read=1000, records_mapped=100)
 
     run(test())
 
@@ -295,7 +297,7 @@ def test_records_that_cannot_be_mapped_are_passed_over(kafka: str, caplog: pytes
             send(topic, b'{"v": 1}', b"no json", b'{"w": 1}', None, b'{"v": 2}')
             await until(lambda: len(listener.events) == 2)
             assert [fields["v"] for _, fields in listener.updates()] == ["1", "2"]
-            assert (source.records_read, source.records_failed) == (5, 3)
+            assert (source.counters.records_read, source.counters.records_failed) == (5, 3)
 
     with caplog.at_level("WARNING", "streamgauge.gateway"):
         run(test())

@@ -17,7 +17,7 @@ from streamgauge.systems.push_gateway.connector.mapping import RecordMapping
 from streamgauge.systems.push_gateway.connector.positions import Positions
 from streamgauge.systems.push_gateway.connector.records import Record
 from streamgauge.systems.push_gateway.connector.topics import TopicSelection
-from streamgauge.systems.push_gateway.contract import Listener, UnknownItem
+from streamgauge.systems.push_gateway.contract import Listener, SourceCounters, UnknownItem
 
 LOGGER = logging.getLogger("streamgauge.gateway")
 
@@ -45,7 +45,7 @@ class KafkaSource:
         self._complaints = Complaints(LOGGER, f"connection {name}")
         self._consumption: Consumption | None = None
         self._ended: Consumption | None = None
-        self.records_read = self.records_mapped = self.records_failed = 0
+        self.counters = SourceCounters()
 
     def start(self, listener: Listener) -> None:
         self._listener = listener
@@ -135,10 +135,10 @@ class KafkaSource:
     def _publish(self, message: Any) -> bool:
         """False when the record ends all subscriptions."""
         record = self._mapping.record(message)
-        self.records_read += 1
+        self.counters.records_read += 1
         try:
             if self._mapping.publish(record, self._listener, lambda why: self._refuse(record, why)):
-                self.records_mapped += 1
+                self.counters.records_mapped += 1
         except ExtractionFailed as error:
             return self._failed(record, str(error))
         except Exception as error:  # A fault of ours must not cost more than this record.
@@ -147,7 +147,7 @@ class KafkaSource:
         return True
 
     def _failed(self, record: Record, why: str) -> bool:
-        self.records_failed += 1
+        self.counters.records_failed += 1
         if self._settings.error_strategy == "FORCE_UNSUBSCRIPTION":
             assert self._consumption is not None
             self._give_up(self._consumption, f"{record} cannot be mapped: {why}")
@@ -156,7 +156,7 @@ class KafkaSource:
         return True
 
     def _refuse(self, record: Record, why: str) -> None:
-        self.records_failed += 1
+        self.counters.records_failed += 1
         self._complaints.tell("command", f"{record} passed over: {why}")
 
     def _give_up(self, consumption: Consumption, why: str) -> None:
