@@ -15,6 +15,7 @@ from streamgauge.cli.cluster import cluster_app
 from streamgauge.cli.compare import compare_command
 from streamgauge.cli.e2e import e2e_command
 from streamgauge.cli.gateway import gateway_command
+from streamgauge.cli.limit import limit_command
 from streamgauge.cli.plot import plot_command
 from streamgauge.cli.report import report_command
 from streamgauge.cli.results import results_command
@@ -33,6 +34,7 @@ app.command("run")(run_command)
 app.command("e2e")(e2e_command)
 app.command("compare")(compare_command)
 app.command("sweep")(sweep_command)
+app.command("limit")(limit_command)
 app.command("analyze")(analyze_command)
 app.command("report")(report_command)
 app.command("plot")(plot_command)

@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from streamgauge.analysis.pipeline import analyze
+from streamgauge.analysis.step_figures import step_figures
 from streamgauge.cli.finding import find_run
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.launch.run_cycle import RunCycle
@@ -34,8 +35,9 @@ def resume_run(location: str, *, master: str | None, quiet: bool, debug: bool) -
     cycle = RunCycle.resumed(
         find_run(location), master=master, console=notes, show_progress=not quiet, debug=debug
     )
-    left = len(cycle.plan.cases) - len(cycle.status.cases)
-    notes.print(f"run {cycle.run.id}: {left} of {len(cycle.plan.cases)} cases left", highlight=False)
+    done, planned = len(cycle.status.cases), len(cycle.plan.cases)
+    left = f"{planned - done} of {planned} cases left" if cycle.plan.search is None else f"{done} cases done"
+    notes.print(f"run {cycle.run.id}: {left}", highlight=False)
     return _carry_out(cycle, notes, quiet)
 
 
@@ -45,14 +47,14 @@ def _carry_out(cycle: RunCycle, notes: Console, quiet: bool) -> int:
             analyze(session, cycle.run)
 
     try:
-        cycle.measure(afterwards=analyse_in)
+        cycle.measure(afterwards=analyse_in, look=step_figures)
     except (StreamgaugeError, KeyboardInterrupt) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         if cycle.status.cases:
             begin = "interrupted; what" if interrupted else "what"
             kept = f"{begin} was recorded is kept, see it with: streamgauge analyze {cycle.run.location}"
             notes.print(kept, highlight=False, soft_wrap=True)
-        if len(cycle.status.cases) < len(cycle.plan.cases) or interrupted:
+        if cycle.can_go_on:
             go_on = f"go on with: streamgauge run --resume {cycle.run.location}"
             notes.print(go_on, highlight=False, soft_wrap=True)
         if interrupted:

@@ -61,6 +61,7 @@ class RunDir:
     plan = "plan.json"
     environment = "environment.json"
     status = "status.json"
+    search = "search.json"
     report_page = "report/index.html"
     report_csv = "report/csv"
     report_markdown = "report/comparison.md"

@@ -11,6 +11,7 @@ import pickle
 import shutil
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from streamgauge.drivers.contract import (
     Received,
 )
 from streamgauge.drivers.simulation import (
+    Integers,
     Laws,
     arrivals_ns,
     connecting_ns,
@@ -132,11 +134,12 @@ class _Producer(Producer):
         self._partition = None if options.place is None else options.place[1]
         self._origin_ns: int | None = None
         self._free_ns = 0.0
-        self._sequences = np.zeros(0, np.int64)
-        self._ack_ns = np.zeros(0, np.int64)
+        # Acks to come, batch by batch: a long line must not be copied at each send.
+        self._waiting: deque[tuple[Integers, Integers]] = deque()
+        self._outstanding, self._last_ack_ns = 0, 0
 
     def send(self, batch: Outgoing, topic: int) -> int:
-        count = min(len(batch), self._laws.queue_messages - len(self._sequences))
+        count = min(len(batch), self._laws.queue_messages - self._outstanding)
         if count <= 0:
             return 0
         now = self._clock.at_ns
@@ -153,8 +156,9 @@ class _Producer(Producer):
             self._files[topic],
         )
         half = latencies_ns(self._laws, self._options.number, batch.first_sequence, count) // 2
-        self._sequences = np.concatenate([self._sequences, sequences])
-        self._ack_ns = np.maximum.accumulate(np.concatenate([self._ack_ns, departed + half]))
+        ack_ns = np.maximum.accumulate(np.maximum(departed + half, self._last_ack_ns))
+        self._waiting.append((sequences, ack_ns))
+        self._outstanding, self._last_ack_ns = self._outstanding + count, int(ack_ns[-1])
         self._clock.sleep_until(now + self._laws.send_ns * count)
         return count
 
@@ -166,20 +170,33 @@ class _Producer(Producer):
         return None
 
     def poll(self, timeout_s: float) -> Acks | None:
-        if not len(self._ack_ns) or self._ack_ns[0] > self._clock.at_ns:
+        first_ns = int(self._waiting[0][1][0]) if self._waiting else None
+        if first_ns is None or first_ns > self._clock.at_ns:
             until = self._clock.at_ns + round(timeout_s * NS_PER_S)
-            self._clock.sleep_until(min(int(self._ack_ns[0]), until) if len(self._ack_ns) else until)
-        told = int(np.searchsorted(self._ack_ns, self._clock.at_ns, side="right"))
-        if not told:
+            self._clock.sleep_until(until if first_ns is None else min(first_ns, until))
+        sequences = self._acked()
+        if not len(sequences):
             return None
-        sequences, self._sequences = self._sequences[:told], self._sequences[told:]
-        self._ack_ns = self._ack_ns[told:]
+        self._outstanding -= len(sequences)
         if not self._options.completions:
             return None
         return Acks(sequences, *_places(sequences, self._options.number, self._partitions, self._partition))
 
+    def _acked(self) -> Integers:
+        """Sequences whose acks have come by now; they are no longer waited for."""
+        found = [np.zeros(0, np.int64)]
+        while self._waiting:
+            sequences, ack_ns = self._waiting[0]
+            told = int(np.searchsorted(ack_ns, self._clock.at_ns, side="right"))
+            found.append(sequences[:told])
+            if told < len(sequences):
+                self._waiting[0] = (sequences[told:], ack_ns[told:])
+                break
+            self._waiting.popleft()
+        return np.concatenate(found)
+
     def outstanding(self) -> int:
-        return len(self._sequences)
+        return self._outstanding
 
     def flush_soon(self) -> None:
         for file in self._files.values():

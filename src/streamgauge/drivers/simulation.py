@@ -7,6 +7,7 @@ from here and hold the reported figures against it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -154,7 +155,12 @@ def _draw(
     blocks = []
     for block in range(first // _BLOCK, (first + count - 1) // _BLOCK + 1):
         # Messages sent to warm a client have numbers below 0; a generator takes none.
-        rng = np.random.default_rng((seed, stream, producer, block % 2**32))
-        blocks.append(rng.standard_normal(_BLOCK) if normal else rng.random(_BLOCK))
+        blocks.append(_drawn(seed, stream, producer, block % 2**32, normal))
     skip = first % _BLOCK
     return np.concatenate(blocks)[skip : skip + count]
+
+
+@lru_cache(maxsize=16)  # messages are mostly sent in order, a few at a time
+def _drawn(seed: int, stream: int, producer: int, block: int, normal: bool) -> NDArray[np.float64]:
+    rng = np.random.default_rng((seed, stream, producer, block))
+    return rng.standard_normal(_BLOCK) if normal else rng.random(_BLOCK)

@@ -24,8 +24,9 @@ class RunProgress:
     """Follows the cases of a run. With several, each gets a line when it ends."""
 
     def __init__(
-        self, run: RunDir, total_cases: int, console: Console, *, is_shown: bool, done: int = 0
+        self, run: RunDir, total_cases: int | None, console: Console, *, is_shown: bool, done: int = 0
     ) -> None:
+        """`total_cases`: None when nobody knows yet."""
         self._run, self._console, self._is_shown = run, console, is_shown
         self.total_cases, self.done = total_cases, done
         self._took_s: list[float] = []
@@ -37,7 +38,7 @@ class RunProgress:
     def add(self, case: Case, status: CaseStatus, took_s: float) -> None:
         self.done += 1
         self._took_s.append(took_s)
-        if self._is_shown and self.total_cases > 1:
+        if self._is_shown and self.total_cases is not None and self.total_cases > 1:
             colour = _COLOURS.get(status.status, "red")
             left = f"  {left}" if (left := self.time_left()) else ""
             self._console.print(
@@ -47,9 +48,16 @@ class RunProgress:
             if status.reason:
                 self._console.print(f"  {status.reason}", highlight=False, markup=False)
 
+    def tell(self, line: str) -> None:
+        if self._is_shown:
+            self._console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+    def name(self, case: Case) -> str:
+        return f"case {case.id}" if self.total_cases is None else f"case {case.id} of {self.total_cases}"
+
     def time_left(self) -> str:
         """By the mean of the cases so far; empty before the first and after the last."""
-        left = self.total_cases - self.done
+        left = 0 if self.total_cases is None else self.total_cases - self.done
         if not self._took_s or left <= 0:
             return ""
         # The first case also waited for its agents to come up.
@@ -77,7 +85,7 @@ class CaseProgress:
         left = whole.time_left()
         self._bar = Progress(
             SpinnerColumn(),
-            TextColumn(f"case {case.id} of {whole.total_cases} [bold]{case.target.name}[/]"),
+            TextColumn(f"{whole.name(case)} [bold]{case.target.name}[/]"),
             BarColumn(),
             TextColumn("{task.fields[words]}"),
             TimeElapsedColumn(),

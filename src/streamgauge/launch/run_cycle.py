@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
@@ -11,13 +11,14 @@ from typing import Any, Self
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from streamgauge.core.errors import StreamgaugeError
+from streamgauge.core.errors import BadInput, StreamgaugeError
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import RunStatus
 from streamgauge.launch.comparison_check import check_comparison
 from streamgauge.launch.feasibility import impossible_cases
 from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_records import RunRecords
+from streamgauge.launch.search_run import Look, SearchRun
 from streamgauge.launch.spark_session import spark_session
 from streamgauge.launch.target_run import TargetRun, target_run
 from streamgauge.launch.target_system import launched
@@ -45,7 +46,9 @@ class RunCycle:
         self.run, self.plan, self._records, self._master, self._debug = run, plan, records, master, debug
         self._impossible = impossible_cases(plan.cases)
         done = sum(status.is_finished for status in records.status.cases.values())
-        self._progress = RunProgress(run, len(plan.cases), console, is_shown=show_progress, done=done)
+        total = None if plan.search else len(plan.cases)
+        self._progress = RunProgress(run, total, console, is_shown=show_progress, done=done)
+        self._search = SearchRun(run, plan, plan.search, records) if plan.search else None
         self._errors: list[StreamgaugeError] = []
 
     @classmethod
@@ -65,6 +68,11 @@ class RunCycle:
     def resumed(cls, run: RunDir, *, master: str | None, **shown: Any) -> Self:
         """A run that ended before its last case; it goes on after the last one that it finished."""
         plan = read_plan(run)
+        if plan.comparison is not None:
+            raise BadInput(
+                f"{run.location}: the rounds of a comparison belong together, so it cannot be resumed; "
+                f"do it again with: streamgauge run {run.url(run.workload)}"
+            )
         impossible_cases(plan.cases)
         master = _enough_slots(plan, master)
         return cls(run, plan, RunRecords.resumed(run, master), master=master, **shown)
@@ -73,10 +81,21 @@ class RunCycle:
     def status(self) -> RunStatus:
         return self._records.status
 
-    def measure(self, afterwards: Callable[[SparkSession], None]) -> None:
-        """Run every case, then `afterwards` (the analysis) on the same Spark session."""
+    @property
+    def can_go_on(self) -> bool:
+        """Whether it is worth resuming if it ends now."""
+        if self.plan.comparison is not None:
+            return False
+        ended = [status for status in self.status.cases.values() if status.is_finished]
+        return self._search is not None or len(ended) < len(self.plan.cases)
+
+    def measure(self, afterwards: Callable[[SparkSession], None], look: Look) -> None:
+        """Run every case, then `afterwards` (the analysis) on the same Spark session.
+
+        `look`: figures of a case that has ended, for a search.
+        """
         try:
-            self._run_targets(afterwards)
+            self._run_targets(afterwards, look)
         except KeyboardInterrupt:
             self._records.end_early("interrupted")
             raise
@@ -87,8 +106,10 @@ class RunCycle:
             self._records.end_early(f"{type(error).__name__}: {error}")
             raise
 
-    def _run_targets(self, afterwards: Callable[[SparkSession], None]) -> None:
+    def _run_targets(self, afterwards: Callable[[SparkSession], None], look: Look) -> None:
         todo = [case for case in self.plan.cases if case.id not in self._records.status.cases]
+        if self._search is not None:
+            todo = list(self.plan.cases)  # for who has to know of agents and targets beforehand
         by_target = [(t, list(c)) for t, c in itertools.groupby(todo, lambda case: case.target)]
         with ExitStack() as stack:
             session: SparkSession | None = None
@@ -106,15 +127,27 @@ class RunCycle:
                         progress=self._progress,
                         debug=self._debug,
                     ) as running:
-                        self._run_cases(running, cases)
+                        if self._search is None:
+                            self._run_cases(running, cases)
+                        else:
+                            self._run_cases(running, self._search.cases(look, self._progress))
+                            self.plan = self._search.plan
             session = session or stack.enter_context(self._session())
             if len(self._errors) == len(self.plan.cases):
                 raise self._errors[0]  # there is nothing to tell but why
-            self._records.finish()
+            if self._search is None:
+                self._records.finish()
+            else:
+                # Cases beyond the limit are there to break.
+                self._records.finish_search(self._search.has_found)
             afterwards(session)
 
-    def _run_cases(self, running: TargetRun, cases: list[Case]) -> None:
-        for number, case in enumerate(cases, 1):
+    def _run_cases(self, running: TargetRun, cases: Iterable[Case]) -> None:
+        went_well = True
+        for case in cases:
+            if not went_well:
+                running.check_still_there()
+                went_well = True
             if case.id in self._impossible:
                 error = self._impossible[case.id]
                 running.skip(case, str(error))
@@ -123,8 +156,7 @@ class RunCycle:
             outcome = running.run_case(case)
             if outcome.error is not None:
                 self._errors.append(outcome.error)
-                if number < len(cases):
-                    running.check_still_there()
+                went_well = False
 
     def _session(self) -> Any:
         log = self._log_dir() / "spark.log" if self.run.is_local else None

@@ -82,6 +82,12 @@ class RunRecords:
         self.status.reason = f"case {', '.join(broken)} failed" if broken else None
         self._write()
 
+    def finish_search(self, has_found: bool) -> None:
+        """A search is whole whatever became of single cases; it has failed when no rate holds."""
+        self.status.status = "ok" if has_found else "failed"
+        self.status.reason = None if has_found else "no rate that was tried holds the objectives"
+        self._write()
+
     def end_early(self, reason: str) -> None:
         if self.status.status != "running":
             return  # measured to the end; it was the analysis that failed

@@ -7,8 +7,10 @@ from pydantic import ValidationError
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.cases import Case, expand
+from streamgauge.plan.search_cases import search_case
 from streamgauge.plan.slots import agents_of
 from streamgauge.spec.model import SpecModel
+from streamgauge.spec.search import Search
 from streamgauge.spec.workload import Workload
 
 
@@ -16,6 +18,8 @@ class Plan(SpecModel):
     run: str
     name: str
     cases: tuple[Case, ...]
+    search: Search | None = None
+    """Then there are more cases to come, each when the one before has been judged."""
 
     @property
     def slots_needed(self) -> int:
@@ -29,7 +33,11 @@ class Plan(SpecModel):
 
 
 def make_plan(workload: Workload, run_id: str) -> Plan:
-    return Plan(run=run_id, name=workload.name, cases=tuple(expand(workload, run_id)))
+    search = workload.search
+    if search is None:
+        return Plan(run=run_id, name=workload.name, cases=tuple(expand(workload, run_id)))
+    first = search_case(search, workload.targets[0], workload.load, run_id, 1, search.from_)
+    return Plan(run=run_id, name=workload.name, cases=(first,), search=search)
 
 
 def write_plan(plan: Plan, run: RunDir) -> None:

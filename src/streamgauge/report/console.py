@@ -13,6 +13,7 @@ from rich.text import Text
 
 from streamgauge.report.comparison_console import print_comparison
 from streamgauge.report.document import COUNTS, RANGE_NAMES, STATISTICS, Document
+from streamgauge.report.limit_console import print_limit
 from streamgauge.report.parameters import load_sentence
 from streamgauge.report.quantities import (
     NOTHING,
@@ -60,6 +61,9 @@ def print_results(document: Document, console: Console) -> None:
         console.print(Text(document["reason"], "red"))
     if document["comparison"] is not None:
         print_comparison(document, console)
+    if document["limit"] is not None:
+        print_limit(document, console)
+        return
     if len(cases) > 1:
         console.print()
         console.print(_overview(cases))

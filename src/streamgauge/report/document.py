@@ -13,7 +13,9 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import RunStatus, read_status
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import read_plan
+from streamgauge.plan.search_file import read_search
 from streamgauge.report.comparison_document import comparison_parts
+from streamgauge.report.limit_document import limit_part
 from streamgauge.report.parameters import effective_parameters
 from streamgauge.report.result_tables import ResultTables, Row
 from streamgauge.tables.results import (
@@ -61,10 +63,12 @@ def results_document(run: RunDir, tables: ResultTables | None = None) -> Documen
     environment = run.read_json(run.environment) if run.has(run.environment) else {}
     if plan.comparison is not None:
         compared = comparison_parts(plan.comparison, status, tables)
-        head = {"run": plan.run, "name": plan.name, "environment": environment}
+        head = {"run": plan.run, "name": plan.name, "environment": environment, "limit": None}
         return {key: _strict(value) for key, value in (head | compared).items()}
     cases = [_case(case, status, tables) for case in plan.cases]
-    run_status, reason = _run_status(status, cases)
+    # Cases of a search beyond the limit are there to break.
+    whole = cases if plan.search is None else []
+    run_status, reason = _run_status(status, whole)
     document = {
         "run": plan.run,
         "name": plan.name,
@@ -74,6 +78,7 @@ def results_document(run: RunDir, tables: ResultTables | None = None) -> Documen
         "cases": cases,
         "comparison": None,
         "comparisons": [],
+        "limit": limit_part(plan, read_search(run), cases),
     }
     return {key: _strict(value) for key, value in document.items()}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from streamgauge.report.comparison_page import render_comparison
 from streamgauge.report.document import Document
 from streamgauge.report.figures import comparison_figure, percentile_figure
+from streamgauge.report.limit_page import limit_fact, limit_section
 from streamgauge.report.markup import Markup, tag
 from streamgauge.report.page_case import case_section
 from streamgauge.report.page_environment import environment_section
@@ -35,8 +36,11 @@ def render_page(document: Document, tables: ResultTables) -> str:
     figures: dict[str, Figure] = {}
     cases = document["cases"]
     histograms = {case["case"]: tables.rows(HISTOGRAM, case["case"]) for case in cases}
-    body: list[Markup | None] = [header(document)]
-    if len(cases) > 1:
+    searched = document["limit"] is not None
+    body: list[Markup | None] = [header(document, limit_fact(document) if searched else None)]
+    if searched:
+        body.append(limit_section(document, figures))
+    elif len(cases) > 1:
         # More lines than this cannot be told apart, and their names would take the plot's room.
         few = cases if len(cases) <= _COMPARED_AT_MOST else []
         comparison = comparison_figure([(case, histograms[case["case"]]) for case in few])
@@ -46,7 +50,8 @@ def render_page(document: Document, tables: ResultTables) -> str:
     for case in cases:
         resources_of_case = tables.rows(RESOURCES, case["case"])
         plots = _plots(figures, case, histograms[case["case"]], resources_of_case)
-        body.append(case_section(case, plots, is_open=len(cases) <= _OPEN_AT_MOST, alone=len(cases) == 1))
+        is_open = len(cases) <= _OPEN_AT_MOST and not searched
+        body.append(case_section(case, plots, is_open=is_open, alone=len(cases) == 1 and not searched))
     body.append(environment_section(document["environment"]))
     return filled_page(f"{document['name']} · streamgauge", body, figures, part("reading_cases.html"))
 

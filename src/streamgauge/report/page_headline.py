@@ -41,7 +41,8 @@ def about(case: Document) -> str:
     return f"{case['driver']} · {load_sentence(case['parameters'])}"
 
 
-def header(document: Document) -> Markup:
+def header(document: Document, answer: Markup | None = None) -> Markup:
+    """`answer`: what the run was made to find out, where that is not a latency."""
     cases = document["cases"]
     subject = about(cases[0]) if len(cases) == 1 else plural(len(cases), "case")
     reason = tag("p", document["reason"], class_="run-reason") if document["reason"] else None
@@ -52,7 +53,13 @@ def header(document: Document) -> Markup:
         tag("p", subject, class_="about"),
         tag("p", "Run ", tag("code", document["run"]), class_="run-id"),
         reason,
-        tag("div", _latency_fact(cases), _accounting_fact(cases), _verdict_fact(document), class_="facts"),
+        tag(
+            "div",
+            _latency_fact(cases) if answer is None else answer,
+            _accounting_fact(cases),
+            _verdict_fact(document),
+            class_="facts",
+        ),
     )
 
 
@@ -178,7 +185,9 @@ def _verdict_fact(document: Document) -> Markup:
         limits = Counter(LIMIT_NAMES.get(case["bottleneck"]["limit"], "not known") for case in cases)
         words = " · ".join(f"{count} {name}" for name, count in tally.items())
         limit = ", ".join(f"{name} ({count})" for name, count in limits.most_common(3))
-        return fact("Verdict", status.upper(), "", [words, f"Limit: {limit}"], tone)
+        # What limits the cases below the limit of a search is of no interest.
+        lines: list[object] = [words, f"Limit: {limit}" if document["limit"] is None else None]
+        return fact("Verdict", status.upper(), "", lines, tone)
     case = cases[0]
     reasons: list[object] = case["reasons"][:2] if case["status"] != "ok" else []
     return fact("Verdict", status.upper(), "", [*reasons, f"Limit: {limit_text(case)}"], tone)

@@ -23,6 +23,7 @@ from streamgauge.spec.comparison import Comparison
 from streamgauge.spec.model import Bytes, Count, Seconds, SpecModel
 from streamgauge.spec.ranges import swept_values
 from streamgauge.spec.rate import Rate
+from streamgauge.spec.search import Search
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics as Topics  # noqa: PLC0414 - a part of the load, known by this place
 
@@ -263,6 +264,8 @@ class Workload(SpecModel):
     comparison: Comparison | None = None
     """Of two targets; then there is no `load`."""
     load: Load = Field(default=_LEFT_OUT, validate_default=True)
+    search: Search | None = None
+    """For the highest rate of `load` that holds objectives; it chooses the cases itself."""
     sweep: dict[str, tuple[Any, ...]] = {}
     """Values for fields of `load`, by dotted path: `message.size: [100, 1KiB]`, or a range `1:64:*2`;
     crossed with each other."""
@@ -313,6 +316,21 @@ class Workload(SpecModel):
         systems = [target.system for target in self.targets]
         if systems[0] != systems[1]:
             raise ValueError("comparison: both targets must have the same `system`: it is started once")
+        return self
+
+    @model_validator(mode="after")
+    def _one_load_to_search(self) -> Workload:
+        if self.search is None:
+            return self
+        if self.comparison is not None or len(self.targets) != 1:
+            raise ValueError("search: is of one target and its `load`")
+        if self.sweep or self.cases or self.iterations != 1:
+            raise ValueError("search: chooses its cases itself; leave out `sweep`, `cases` and `iterations`")
+        load = self.load
+        if load.duration is None or load.rate != "unlimited" or load.total_warm_up_messages:
+            raise ValueError("search: `load` needs the `duration` of a step, and no rate and no warm-up")
+        if not load.consumers:
+            raise ValueError("search: latency is to the receipt of a message; `load.consumers` must not be 0")
         return self
 
     @field_validator("sweep", mode="before")

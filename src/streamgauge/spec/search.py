@@ -1,0 +1,40 @@
+"""A search for the limit: the highest rate at which every objective is held."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from streamgauge.spec.model import RatePerS, Seconds, SpecModel
+from streamgauge.spec.objective import Objective
+
+
+class Search(SpecModel):
+    """Steps upwards until one misses an objective, then halving; `load.duration` is that of a step."""
+
+    slo: tuple[Objective, ...] = Field(min_length=1)
+    from_: Annotated[RatePerS, Field(ge=1)] = Field(default=1000.0, alias="from")
+    """Messages a second of the first step."""
+    to: Annotated[RatePerS, Field(ge=1)] = 2_000_000.0
+    """No step goes beyond this."""
+    factor: float = Field(default=2.0, ge=1.1, le=10)
+    """From one step to the next, until one breaks an objective."""
+    within_percent: float = Field(default=2.0, ge=0.1, le=50)
+    """The search ends when the rate that holds and the one that does not are as near as that."""
+    warm_up: Annotated[Seconds, Field(ge=0)] = 1.0
+    """Ahead of every step, at its rate, kept apart."""
+    first_warm_up: Annotated[Seconds, Field(ge=0)] = 5.0
+    """Ahead of the first step: a broker that has just started is slower until its code is compiled."""
+    time_limit: Annotated[Seconds, Field(gt=0)] = 900.0
+    """No step is begun that would end after this; what is known by then is the answer."""
+
+    @model_validator(mode="after")
+    def _upwards(self) -> Search:
+        if self.from_ > self.to:
+            raise ValueError(f"from: {self.from_:g}/s is above the highest rate, to: {self.to:g}/s")
+        figures = [objective.figure for objective in self.slo]
+        for figure in figures:
+            if figures.count(figure) > 1:
+                raise ValueError(f"slo: {figure} has two objectives; give one of them")
+        return self

@@ -1,0 +1,88 @@
+"""The quick look of a search against the whole analysis: the same figures, to the last message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from streamgauge.analysis.pipeline import analyze
+from streamgauge.analysis.step_figures import step_figures
+from streamgauge.core.run_dir import RunDir
+from streamgauge.report.document import results_document
+from streamgauge.spec.objective import LATENCY_FIGURES
+from tests.launch.simulated_run import simulate
+
+pytestmark = pytest.mark.spark
+
+TROUBLED: dict[str, Any] = {
+    "seed": 5,
+    "latency": {"law": "lognormal", "median_ms": 3.0, "sigma": 0.6},
+    "loss": 0.01,
+    "duplication": 0.02,
+    "reordering": 0.03,
+    "corruption": 0.01,
+}
+
+
+@pytest.fixture(scope="module")
+def both(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> list[tuple[dict[str, float | None], dict[str, Any]]]:
+    """Figures of the same cases: at a glance, and from the document."""
+    load = {
+        "producers": 2,
+        "consumers": 2,
+        "duration": "2s",
+        "rate": "1500/s",
+        "warm_up_messages": 501,
+        "topics": {"name": "steps", "partitions": 3},
+    }
+    settings = [TROUBLED, {"capacity_per_s": 600.0}]
+    run, plan = simulate(tmp_path_factory.mktemp("steps"), settings, load)
+    looks = [step_figures(run, case) for case in plan.cases]
+    analyze(spark, run)
+    return list(zip(looks, results_document(run)["cases"], strict=True))
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_latencies_are_those_of_the_analysis(number: int, both: list[Any]) -> None:
+    look, case = both[number]
+    latency = case["latency_ms"]["intended_to_received"]
+    for name in LATENCY_FIGURES:
+        # The analysis reads percentiles from buckets that are this wide.
+        assert look[name] == pytest.approx(latency[name.replace(".", "_")], rel=0.001)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_counts_are_those_of_the_accounting(number: int, both: list[Any]) -> None:
+    look, case = both[number]
+    counted = case["accounting"]
+    assert look["sent"] == counted["sent"] == 3000
+    assert look["lost"] == counted["lost_write"] + counted["unseen"]
+    for name in ("failed", "duplicate", "out_of_order", "unexpected"):
+        assert look[name] == counted[name]
+    if number == 0:
+        assert min(look[name] for name in ("lost", "duplicate", "out_of_order", "corrupt")) > 0
+
+
+def test_damaged_records_are_corrupt_and_not_lost(both: list[Any]) -> None:
+    look, case = both[0]
+    warm_up = case["warm_up"]["corrupt"]
+    assert look["corrupt"] == case["accounting"]["corrupt"] + warm_up
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_rate_delivered_is_that_of_throughput(number: int, both: list[Any]) -> None:
+    look, case = both[number]
+    assert look["delivered_per_s"] == pytest.approx(case["throughput"]["received_messages_per_s"])
+
+
+def test_a_case_of_which_nothing_came_has_no_latency(tmp_path: Path) -> None:
+    run, plan = simulate(tmp_path, [{"loss": 1.0}], {"messages": 10, "rate": 100})
+    look = step_figures(RunDir(run.location), plan.cases[0])
+    assert look["lost"] == 10
+    assert look["p99"] is None
+    assert look["delivered_per_s"] is None

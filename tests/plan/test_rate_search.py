@@ -1,0 +1,106 @@
+"""The search on laws that are known: it finds the knee, in few trials, whatever the noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamgauge.plan.rate_search import RateSearch, Trial, judge
+from streamgauge.spec.search import Search
+
+
+def search_of(**fields: object) -> Search:
+    return Search.model_validate({"slo": ["p99<20ms", "lost=0"], **fields})
+
+
+def searched(
+    search: Search, holds: Callable[[float], bool], most: int = 200
+) -> tuple[RateSearch, list[Trial]]:
+    trials: list[Trial] = []
+    while (rate := RateSearch(search, trials).next_rate()) is not None:
+        trials.append(Trial(f"{len(trials):03d}", rate, [] if holds(rate) else ["missed"]))
+        assert len(trials) < most, "it has to end"
+    return RateSearch(search, trials), trials
+
+
+@given(knee=st.floats(5, 1_900_000), within=st.sampled_from([0.5, 2.0, 5.0]))
+def test_the_knee_is_found_wherever_it_is(knee: float, within: float) -> None:
+    found, trials = searched(search_of(within_percent=within), lambda rate: rate <= knee)
+    assert found.ending == "found"
+    assert found.held_per_s is not None
+    assert found.broken_per_s is not None
+    # Rates have four digits.
+    assert found.held_per_s <= knee < found.broken_per_s
+    assert found.broken_per_s / found.held_per_s <= 1 + within / 100 + 2e-3
+    assert len(trials) <= 2 * (12 + 9)
+
+
+def test_every_rate_is_tried_twice() -> None:
+    _, trials = searched(search_of(), lambda rate: rate <= 43_210)
+    rates = [trial.rate_per_s for trial in trials]
+    assert all(rates.count(rate) == 2 for rate in rates)
+    assert rates[:12:2] == [1000, 2000, 4000, 8000, 16000, 32000]
+
+
+def test_a_third_trial_settles_what_two_disagree_on() -> None:
+    answers = {1000.0: [True, False, True], 2000.0: [False, True, False]}
+
+    def holds(rate: float) -> bool:
+        left = answers.get(rate)
+        return left.pop(0) if left else rate < 1500
+
+    found, trials = searched(search_of(to=2000), holds)
+    rates = [trial.rate_per_s for trial in trials]
+    assert rates[:6] == [1000, 1000, 1000, 2000, 2000, 2000]
+    assert next(step for step in found.steps if step.rate_per_s == 1000).holds is True
+    assert next(step for step in found.steps if step.rate_per_s == 2000).holds is False
+
+
+def test_steps_go_down_when_the_first_does_not_hold() -> None:
+    found, trials = searched(search_of(), lambda rate: rate <= 130)
+    assert [trial.rate_per_s for trial in trials[:8:2]] == [1000, 500, 250, 125]
+    assert found.held_per_s == pytest.approx(130, rel=0.02)
+
+
+def test_it_gives_up_in_the_end_when_nothing_holds() -> None:
+    found, trials = searched(search_of(), lambda rate: False)
+    assert found.ending == "none held"
+    assert found.held_per_s is None
+    assert len(trials) == 18
+
+
+def test_it_goes_no_further_than_allowed() -> None:
+    found, _ = searched(search_of(to="5k/s"), lambda rate: True)
+    assert (found.ending, found.held_per_s, found.broken_per_s) == ("all held", 5000, None)
+
+
+def test_noise_about_the_knee_does_not_keep_it_from_ending_near() -> None:
+    for seed in range(50):
+        random = np.random.default_rng(seed)
+        found, trials = searched(
+            search_of(), lambda rate, random=random: rate * random.lognormal(0, 0.05) <= 43_210
+        )
+        assert found.held_per_s == pytest.approx(43_210, rel=0.15)
+        assert len(trials) < 45
+
+
+def test_a_rate_below_one_that_failed_counts_only_when_it_holds_itself() -> None:
+    trials = [Trial("1", 100, ["x"]), Trial("2", 100, ["x"]), Trial("3", 200, []), Trial("4", 200, [])]
+    found = RateSearch(search_of(), trials)
+    assert (found.held_per_s, found.broken_per_s) == (None, 100)
+
+
+def test_what_is_not_delivered_in_time_does_not_hold_however_lax_the_objective() -> None:
+    search = search_of(slo=["p99<1h"])
+    figures: dict[str, float | None] = {"p99": 900.0, "delivered_per_s": 800.0}
+    assert judge(search, 1000, figures, None) == ["only 800 of 1,000 messages a second were delivered"]
+    assert judge(search, 1000, {**figures, "delivered_per_s": 990.0}, None) == []
+
+
+def test_a_case_that_is_not_whole_does_not_hold() -> None:
+    figures: dict[str, float | None] = {"p99": 1.0, "lost": 0.0, "delivered_per_s": 1000.0}
+    assert judge(search_of(), 1000, figures, "an agent died") == ["an agent died"]
