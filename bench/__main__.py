@@ -11,6 +11,7 @@ from bench.analysis_cost import seconds_per_million
 from bench.fanout import Fanout
 from bench.jni import CrossingBench
 from bench.measurements import PAIRS, Bench
+from bench.start_up import start_up
 from bench.verdicts import TRIALS, verdicts
 from streamgauge.launch.spark_session import spark_session
 from streamgauge.systems.kafka_cluster import KafkaCluster
@@ -21,6 +22,7 @@ PARTS = (
     "latency",
     "schedule",
     "jni",
+    "startup",
     "analysis",
     "verdicts",
     "fanout",
@@ -47,6 +49,10 @@ def main() -> None:
                 if "jni" in arguments.parts:
                     messages = int(50_000 * arguments.scale)
                     _crossings(CrossingBench(cluster.endpoints()["bootstrap"], messages, arguments.pairs))
+                if "startup" in arguments.parts:
+                    print(
+                        start_up(cluster.endpoints()["bootstrap"], folder, arguments.scale).line(), flush=True
+                    )
         if "analysis" in arguments.parts:
             _analysis(folder, arguments.scale)
         if "verdicts" in arguments.parts:

@@ -138,7 +138,7 @@ def test_the_time_limit_ends_it_with_what_is_known(tmp_path: Path) -> None:
 def test_when_no_rate_holds_the_run_has_failed(tmp_path: Path) -> None:
     flags = (
         "--target",
-        target(tmp_path, loss=0.2),
+        target(tmp_path, loss=1.0),
         "--step-time",
         "500ms",
         "--from",
