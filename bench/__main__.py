@@ -50,9 +50,8 @@ def main() -> None:
                     messages = int(50_000 * arguments.scale)
                     _crossings(CrossingBench(cluster.endpoints()["bootstrap"], messages, arguments.pairs))
                 if "startup" in arguments.parts:
-                    print(
-                        start_up(cluster.endpoints()["bootstrap"], folder, arguments.scale).line(), flush=True
-                    )
+                    cost = start_up(cluster.endpoints()["bootstrap"], folder, arguments.scale)
+                    print(cost.line(), flush=True)
         if "analysis" in arguments.parts:
             _analysis(folder, arguments.scale)
         if "verdicts" in arguments.parts:

@@ -1,7 +1,8 @@
-"""What a case costs beyond the time that it measures: topics, clients, the agreed start, writing, topics again."""
+"""What a case costs beyond the time that it measures: topics, clients, the agreed start, writing."""
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,8 +32,9 @@ class StartUp:
     def line(self) -> str:
         beyond, measured = statistics.median(self.beyond_s), statistics.median(self.measured_s)
         return (
-            f"{'a case beyond its measured time':<44} {beyond:6.2f} s  (goal < {GOAL_S:g} s; {len(self.beyond_s)} "
-            f"cases {min(self.beyond_s):.2f}–{max(self.beyond_s):.2f} s; measured {measured:.2f} s each)"
+            f"{'a case beyond its measured time':<44} {beyond:6.2f} s  (goal < {GOAL_S:g} s;"
+            f" {len(self.beyond_s)} cases {min(self.beyond_s):.2f}–{max(self.beyond_s):.2f} s;"
+            f" measured {measured:.2f} s each)"
         )
 
 
@@ -64,9 +66,7 @@ def start_up(bootstrap: str, folder: Path, scale: float) -> StartUp:
     cycle.measure(afterwards=lambda session: None, look=step_figures)
     spans = [_span_ns(cycle.run, case.id) for case in cycle.plan.cases]
     return StartUp(
-        beyond_s=tuple(
-            (later[0] - span[1]) / NS_PER_S for span, later in zip(spans, spans[1:], strict=False)
-        ),
+        beyond_s=tuple((after[0] - before[1]) / NS_PER_S for before, after in itertools.pairwise(spans)),
         measured_s=tuple((end - begin) / NS_PER_S for begin, end in spans[:-1]),
     )
 
