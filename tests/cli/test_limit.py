@@ -136,16 +136,7 @@ def test_the_time_limit_ends_it_with_what_is_known(tmp_path: Path) -> None:
 
 @pytest.mark.spark
 def test_when_no_rate_holds_the_run_has_failed(tmp_path: Path) -> None:
-    flags = (
-        "--target",
-        target(tmp_path, loss=1.0),
-        "--step-time",
-        "500ms",
-        "--from",
-        "100",
-        "--factor",
-        "10",
-    )
+    flags = ("--target", target(tmp_path, loss=0.2), "--step-time", "1s", "--from", "200")
     done = streamgauge("limit", "--slo", "lost=0", *flags, "--out", tmp_path / "runs")
     assert done.returncode == 1
     assert "No rate that was tried holds lost=0" in done.stdout

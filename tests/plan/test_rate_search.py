@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from streamgauge.plan.rate_search import RateSearch, Trial, judge
 from streamgauge.spec.search import Search
 
+STEP_S = 60.0
+
 
 def search_of(**fields: object) -> Search:
     return Search.model_validate({"slo": ["p99<20ms", "lost=0"], **fields})
@@ -21,10 +23,10 @@ def searched(
     search: Search, holds: Callable[[float], bool], most: int = 200
 ) -> tuple[RateSearch, list[Trial]]:
     trials: list[Trial] = []
-    while (rate := RateSearch(search, trials).next_rate()) is not None:
+    while (rate := RateSearch(search, STEP_S, trials).next_rate()) is not None:
         trials.append(Trial(f"{len(trials):03d}", rate, [] if holds(rate) else ["missed"]))
         assert len(trials) < most, "it has to end"
-    return RateSearch(search, trials), trials
+    return RateSearch(search, STEP_S, trials), trials
 
 
 @given(knee=st.floats(5, 1_900_000), within=st.sampled_from([0.5, 2.0, 5.0]))
@@ -73,6 +75,12 @@ def test_it_gives_up_in_the_end_when_nothing_holds() -> None:
     assert len(trials) == 18
 
 
+def test_no_step_is_so_slow_that_it_has_nothing_to_judge() -> None:
+    trials = [Trial(str(number), rate, ["x"]) for rate in (100, 50) for number in range(2)]
+    assert RateSearch(search_of(), 2.0, trials).ending == "none held"
+    assert RateSearch(search_of(), 4.0, trials).next_rate() == 25
+
+
 def test_it_goes_no_further_than_allowed() -> None:
     found, _ = searched(search_of(to="5k/s"), lambda rate: True)
     assert (found.ending, found.held_per_s, found.broken_per_s) == ("all held", 5000, None)
@@ -90,7 +98,7 @@ def test_noise_about_the_knee_does_not_keep_it_from_ending_near() -> None:
 
 def test_a_rate_below_one_that_failed_counts_only_when_it_holds_itself() -> None:
     trials = [Trial("1", 100, ["x"]), Trial("2", 100, ["x"]), Trial("3", 200, []), Trial("4", 200, [])]
-    found = RateSearch(search_of(), trials)
+    found = RateSearch(search_of(), STEP_S, trials)
     assert (found.held_per_s, found.broken_per_s) == (None, 100)
 
 

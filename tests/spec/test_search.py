@@ -28,6 +28,7 @@ def test_a_search_is_written_as_it_is_read() -> None:
 @pytest.mark.parametrize(
     ("search", "load", "fields", "why"),
     [
+        ({"from": "10/s"}, None, {}, "fewer than 100 messages, too few"),
         ({"slo": []}, None, {}, "search.slo"),
         ({"slo": ["p99<1ms", "p99<2ms"]}, None, {}, "p99 has two objectives"),
         ({"from": "5k/s", "to": "1k/s"}, None, {}, "is above the highest rate"),

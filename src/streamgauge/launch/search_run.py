@@ -13,7 +13,7 @@ from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan, write_plan
 from streamgauge.plan.rate_search import RateSearch, Trial, judge
 from streamgauge.plan.search_cases import search_case
-from streamgauge.plan.search_file import read_search, write_search
+from streamgauge.plan.search_file import read_search, state_of, write_search
 from streamgauge.spec.search import Search
 
 Look = Callable[[RunDir, Case], dict[str, float | None]]
@@ -79,7 +79,7 @@ class SearchRun:
         progress.tell(_line(trial))
 
     def _state(self) -> RateSearch:
-        return RateSearch(self._search, self._known.trials)
+        return state_of(self.plan, self._known)
 
 
 def _problem(case: Case, figures: dict[str, float | None], status: CaseStatus) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from streamgauge.spec.search import Search
+from streamgauge.spec.search import LEAST_MESSAGES, Search
 
 AGREEING = 2
 """So many trials of a rate must say the same: with two of three it is settled."""
@@ -59,8 +59,9 @@ class RateStep:
 class RateSearch:
     """What the trials so far say."""
 
-    def __init__(self, search: Search, trials: Iterable[Trial]) -> None:
-        self._search = search
+    def __init__(self, search: Search, step_s: float, trials: Iterable[Trial]) -> None:
+        """`step_s`: how long a step is measured."""
+        self._search, self._lowest_per_s = search, max(1.0, LEAST_MESSAGES / step_s)
         by_rate: dict[float, list[Trial]] = {}
         for trial in trials:
             by_rate.setdefault(trial.rate_per_s, []).append(trial)
@@ -99,7 +100,7 @@ class RateSearch:
             assert held is not None
             return None if held >= search.to else min(_round(held * search.factor), search.to)
         if held is None:
-            lowest = max(1.0, search.from_ / search.factor**_DOWNWARD_STEPS)
+            lowest = max(self._lowest_per_s, search.from_ / search.factor**_DOWNWARD_STEPS)
             return None if broken <= lowest else max(_round(broken / search.factor), lowest)
         if broken <= held * (1 + search.within_percent / 100):
             return None

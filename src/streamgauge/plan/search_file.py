@@ -6,13 +6,22 @@ from dataclasses import asdict, dataclass, field
 
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
-from streamgauge.plan.rate_search import Ending, Trial
+from streamgauge.plan.plan_file import Plan
+from streamgauge.plan.rate_search import Ending, RateSearch, Trial
 
 
 @dataclass
 class SearchRecord:
     trials: list[Trial] = field(default_factory=list)
     ended: Ending | None = None
+
+
+def state_of(plan: Plan, record: SearchRecord) -> RateSearch:
+    """What the trials of a run's search say."""
+    step_s = plan.cases[0].load.duration
+    assert plan.search is not None, "only a search has trials"
+    assert step_s is not None, "steps of a search have a duration"
+    return RateSearch(plan.search, step_s, record.trials)
 
 
 def read_search(run: RunDir) -> SearchRecord:

@@ -7,7 +7,7 @@ from typing import Any
 
 from streamgauge.plan.plan_file import Plan
 from streamgauge.plan.rate_search import RateSearch, RateStep
-from streamgauge.plan.search_file import SearchRecord
+from streamgauge.plan.search_file import SearchRecord, state_of
 
 Document = dict[str, Any]
 
@@ -24,7 +24,7 @@ def limit_part(plan: Plan, record: SearchRecord, cases: list[Document]) -> Docum
     """None of a run that does not search."""
     if plan.search is None:
         return None
-    found = RateSearch(plan.search, record.trials)
+    found = state_of(plan, record)
     by_case = {case["case"]: case for case in cases}
     return {
         "slo": [str(objective) for objective in plan.search.slo],

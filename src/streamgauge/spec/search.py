@@ -9,6 +9,9 @@ from pydantic import Field, model_validator
 from streamgauge.spec.model import RatePerS, Seconds, SpecModel
 from streamgauge.spec.objective import Objective
 
+LEAST_MESSAGES = 100
+"""Of a step: of fewer, a percentile says nothing, and a loss may not have happened yet."""
+
 
 class Search(SpecModel):
     """Steps upwards until one misses an objective, then halving; `load.duration` is that of a step."""

@@ -23,7 +23,7 @@ from streamgauge.spec.comparison import Comparison
 from streamgauge.spec.model import Bytes, Count, Seconds, SpecModel
 from streamgauge.spec.ranges import swept_values
 from streamgauge.spec.rate import Rate
-from streamgauge.spec.search import Search
+from streamgauge.spec.search import LEAST_MESSAGES, Search
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics as Topics  # noqa: PLC0414 - a part of the load, known by this place
 
@@ -329,6 +329,11 @@ class Workload(SpecModel):
         load = self.load
         if load.duration is None or load.rate != "unlimited" or load.total_warm_up_messages:
             raise ValueError("search: `load` needs the `duration` of a step, and no rate and no warm-up")
+        if self.search.from_ * load.duration < LEAST_MESSAGES:
+            raise ValueError(
+                f"search.from: {self.search.from_:g}/s for {load.duration:g} s are fewer than "
+                f"{LEAST_MESSAGES} messages, too few to judge a step by; raise one of them"
+            )
         if not load.consumers:
             raise ValueError("search: latency is to the receipt of a message; `load.consumers` must not be 0")
         return self
