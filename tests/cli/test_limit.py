@@ -75,7 +75,7 @@ def test_the_knee_is_found(document: dict[str, Any]) -> None:
 @pytest.mark.spark
 def test_every_step_was_verified_by_a_repeat(document: dict[str, Any]) -> None:
     for step in document["limit"]["steps"]:
-        assert len(step["trials"]) == 2
+        assert len(step["trials"]) in (2, 3)
         assert {trial["holds"] for trial in step["trials"]} == {step["holds"]}
         assert all(bool(trial["missed"]) != trial["holds"] for trial in step["trials"])
 

@@ -1,5 +1,9 @@
 """Which rate to try next: steps upwards, then halving; every rate is tried twice, a third time to settle.
 
+A system that has just started is slower than it will be, and a rate that missed then may hold later: the
+lowest rate that does not hold is tried again when the search would end with it, and when all that holds came
+after it. Two trials in a row that hold overturn what was said before.
+
 Pure: a search that was cut off goes on from its trials as if nothing had happened.
 """
 
@@ -12,11 +16,11 @@ from typing import Literal
 
 from streamgauge.spec.search import LEAST_MESSAGES, Search
 
-AGREEING = 2
-"""So many trials of a rate must say the same: with two of three it is settled."""
 DELIVERED_SHARE = 0.97
 """Of the rate wanted: with less coming out than going in, latency only has not had the time to grow."""
 
+_ENOUGH = 3
+"""Trials after which a rate that missed at the very beginning is not doubted for that any more."""
 _DOWNWARD_STEPS = 8
 """Below the first rate, before the search gives up."""
 _DIGITS = 4
@@ -47,13 +51,19 @@ class RateStep:
     rate_per_s: float
     trials: tuple[Trial, ...]
 
+    places: tuple[int, ...]
+    """Of the trials, among all of the search."""
+
     @property
     def holds(self) -> bool | None:
-        """None until enough trials agree."""
-        for verdict in (True, False):
-            if sum(trial.holds is verdict for trial in self.trials) >= AGREEING:
-                return verdict
-        return None
+        """None until two trials in a row agree, or two of three."""
+        return _verdict([trial.holds for trial in self.trials])
+
+    @property
+    def was_overturned(self) -> bool:
+        """It holds, and was said not to."""
+        said = [trial.holds for trial in self.trials]
+        return self.holds is True and any(_verdict(said[:count]) is False for count in range(2, len(said)))
 
 
 class RateSearch:
@@ -62,10 +72,13 @@ class RateSearch:
     def __init__(self, search: Search, step_s: float, trials: Iterable[Trial]) -> None:
         """`step_s`: how long a step is measured."""
         self._search, self._lowest_per_s = search, max(1.0, LEAST_MESSAGES / step_s)
-        by_rate: dict[float, list[Trial]] = {}
-        for trial in trials:
-            by_rate.setdefault(trial.rate_per_s, []).append(trial)
-        self.steps = tuple(RateStep(rate, tuple(found)) for rate, found in by_rate.items())
+        by_rate: dict[float, list[tuple[int, Trial]]] = {}
+        for place, trial in enumerate(trials):
+            by_rate.setdefault(trial.rate_per_s, []).append((place, trial))
+        self.steps = tuple(
+            RateStep(rate, tuple(trial for _, trial in found), tuple(place for place, _ in found))
+            for rate, found in by_rate.items()
+        )
         """In the order in which rates were first tried."""
 
     @property
@@ -102,14 +115,39 @@ class RateSearch:
         if held is None:
             lowest = max(self._lowest_per_s, search.from_ / search.factor**_DOWNWARD_STEPS)
             return None if broken <= lowest else max(_round(broken / search.factor), lowest)
-        if broken <= held * (1 + search.within_percent / 100):
-            return None
         between = _round(math.sqrt(held * broken))
         # Of rates of a few a second, rounding may leave nothing between.
-        return between if held < between < broken else None
+        is_near = broken <= held * (1 + search.within_percent / 100) or not held < between < broken
+        if self._is_doubtful(self._step(broken), self._step(held), is_near):
+            return broken
+        return None if is_near else between
+
+    def _is_doubtful(self, ceiling: RateStep, floor: RateStep, is_near: bool) -> bool:
+        """Whether what missed may have missed only because it came too early."""
+        last = ceiling.places[-1]
+        if is_near and last < floor.places[0]:
+            return True
+        held_since = [step for step in self.steps if step.holds and step.places[0] > last]
+        held_before = [step for step in self.steps if step.holds and step.places[0] < ceiling.places[0]]
+        if held_since and not held_before and len(ceiling.trials) < _ENOUGH:
+            return True
+        return any(step.was_overturned and step.places[-1] > last for step in self.steps)
+
+    def _step(self, rate_per_s: float) -> RateStep:
+        return next(step for step in self.steps if step.rate_per_s == rate_per_s)
 
     def _settled(self, verdict: bool) -> Iterator[float]:
         return (step.rate_per_s for step in self.steps if step.holds is verdict)
+
+
+def _verdict(holds: list[bool]) -> bool | None:
+    if len(holds) < 2:
+        return None
+    if holds[-1] == holds[-2]:
+        return holds[-1]
+    if len(holds) == 2 or _verdict(holds[:-1]) is not None:
+        return None  # what was settled is contested: one more has to decide
+    return sum(holds[-3:]) >= 2
 
 
 def judge(
