@@ -8,10 +8,17 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-Peer = Literal["gateway", "centrifuge", "send_loop"]
-PROTOCOLS: dict[Peer, str] = {"gateway": "tlcp", "centrifuge": "centrifuge", "send_loop": "bare"}
+Peer = Literal["gateway", "centrifuge", "centrifuge_collecting", "send_loop"]
+PROTOCOLS: dict[Peer, str] = {
+    "gateway": "tlcp",
+    "centrifuge": "centrifuge",
+    "centrifuge_collecting": "centrifuge",
+    "send_loop": "bare",
+}
 _SOURCES = Path(__file__).parent / "peers"
 _BUILD_DEADLINE_S = 600
+_WRITE_DELAY_MS = 20
+"""For Centrifuge where it collects messages; a tenth of what a saturated server may take."""
 
 
 class Programs:
@@ -40,8 +47,9 @@ class Programs:
         match peer:
             case "gateway":
                 return [sys.executable, "-m", "bench.fanout_server", str(port), str(rate), str(size_bytes)]
-            case "centrifuge":
-                return [str(self._folder / "centrifuge"), str(port), str(rate), str(size_bytes)]
+            case "centrifuge" | "centrifuge_collecting":
+                collecting = [str(_WRITE_DELAY_MS)] if peer == "centrifuge_collecting" else []
+                return [str(self._folder / "centrifuge"), str(port), str(rate), str(size_bytes), *collecting]
             case "send_loop":
                 program = str(self._folder / "send_loop")
                 return [program, str(port), str(sessions), str(rate), str(size_bytes)]

@@ -82,6 +82,9 @@ static void start_session(struct session *s) {
   s->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
   if (s->fd < 0) fail("socket");
   setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  /* Who is to stall must not hide it for long in buffers of this side. */
+  int few = 4096;
+  if (s->stalled) setsockopt(s->fd, SOL_SOCKET, SO_RCVBUF, &few, sizeof few);
   /* Source addresses 127.0.0.1, .2 …: one has ports for 28,000 connections. */
   setsockopt(s->fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
   from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (s - sessions) / 20000);

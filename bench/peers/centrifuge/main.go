@@ -1,7 +1,8 @@
 // Centrifuge, the library that Centrifugo is built on, as a server that pushes the same message to all.
 //
-//	centrifuge PORT RATE_PER_S BYTES
+//	centrifuge PORT RATE_PER_S BYTES [WRITE_DELAY_MS]
 //
+// With a delay, a connection's messages are collected for so long and written together, however many they are.
 // Waits until a line comes in, and publishes until it is ended. A message is
 // "@<10 digits: number>,<19 digits: when it was due, CLOCK_MONOTONIC ns>@" and filler.
 package main
@@ -43,12 +44,19 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	node, err := centrifuge.New(centrifuge.Config{})
+	config, reply := centrifuge.Config{}, centrifuge.ConnectReply{Credentials: &centrifuge.Credentials{}}
+	if len(os.Args) > 4 {
+		// Its own settings for many messages to each connection; queues never so short that it gives up.
+		reply.WriteDelay = time.Duration(number(os.Args[4])) * time.Millisecond
+		reply.MaxMessagesInFrame = -1
+		config.ClientQueueMaxSize = 64 << 20
+	}
+	node, err := centrifuge.New(config)
 	if err != nil {
 		log.Fatal(err)
 	}
 	node.OnConnecting(func(_ context.Context, _ centrifuge.ConnectEvent) (centrifuge.ConnectReply, error) {
-		return centrifuge.ConnectReply{Credentials: &centrifuge.Credentials{}}, nil
+		return reply, nil
 	})
 	node.OnConnect(func(client *centrifuge.Client) {
 		client.OnSubscribe(func(_ centrifuge.SubscribeEvent, answer centrifuge.SubscribeCallback) {

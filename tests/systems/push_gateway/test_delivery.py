@@ -248,7 +248,7 @@ def test_who_promised_to_say_something_and_does_not_is_dropped() -> None:
 
 
 def test_updates_may_wait_for_others_to_share_their_frame() -> None:
-    with running({"max_delay_millis": 200}) as server, WebSocket(server) as client:
+    with running({"max_delay_millis": 1000}) as server, WebSocket(server) as client:
         client.open_session()
         client.subscribe("waiting")
         built = server.metric("frames_built_total")
