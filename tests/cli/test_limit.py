@@ -76,7 +76,7 @@ def test_the_knee_is_found(document: dict[str, Any]) -> None:
 def test_every_step_was_verified_by_a_repeat(document: dict[str, Any]) -> None:
     for step in document["limit"]["steps"]:
         assert len(step["trials"]) in (2, 3)
-        assert {trial["holds"] for trial in step["trials"]} == {step["holds"]}
+        assert [trial["holds"] for trial in step["trials"]].count(step["holds"]) >= 2
         assert all(bool(trial["missed"]) != trial["holds"] for trial in step["trials"])
 
 

@@ -74,7 +74,7 @@ def steps_table(document: Document) -> Markup:
         )
     cases_column = tag("th", "cases", scope="col", class_="text")
     header = ("rate", "verdict", "p50", "p99", "p99.9", "max", "delivered", cases_column, "why not")
-    caption = "Every rate that was tried. Latency in ms from the intended time; the worse of its trials"
+    caption = "Every rate that was tried. Latency in ms from the intended time; the worse trial that decided"
     return data_table(caption, header, rows, class_="overview")
 
 
@@ -87,7 +87,7 @@ def _mark_of(trial: Document) -> str:
 
 
 def curve_figure(document: Document) -> Figure | None:
-    """Every trial is a point; the line goes through the worse of each rate's."""
+    """A point for each rate; what was to hold and what was found as lines across."""
     steps = document["limit"]["steps"]
     found = [(step["rate_per_s"], step_statistics(document, step)) for step in steps]
     rates = [rate for rate, _ in found]
@@ -111,7 +111,7 @@ def curve_figure(document: Document) -> Figure | None:
     marks = [*_objectives(document, rates), *_bounds(document, lines)]
     return {
         "title": "Latency by rate, consumed − intended",
-        "note": "The worse trial of each rate. Upright: the highest rate that holds, the lowest that misses.",
+        "note": "The worse trial that decided each rate. Upright: the highest that holds, the lowest that misses.",
         "data": [*lines, *marks],
         "layout": {
             "xaxis": {"title": {"text": "messages/s"}, "type": "log", "tickformat": ".3~s"},

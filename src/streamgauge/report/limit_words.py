@@ -35,8 +35,9 @@ def missed_text(step: Document) -> str:
 
 
 def step_statistics(document: Document, step: Document) -> dict[str, float | None]:
-    """The worse of a step's trials, figure by figure: one good trial must not hide a bad one."""
-    ids = [trial["case"] for trial in step["trials"]]
+    """Of the trials that decided a step, the worse, figure by figure; the marks tell of the others."""
+    decided = step["holds"]
+    ids = [trial["case"] for trial in step["trials"] if decided is None or trial["holds"] == decided]
     cases = [case for case in document["cases"] if case["case"] in ids]
     legs = [case["latency_ms"]["intended_to_received"] for case in cases]
     worst = {
