@@ -67,7 +67,8 @@ class Ticker:
 
 def main() -> None:
     port, rate, size_bytes = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
-    settings = ServerSettings.model_validate({"port": port})
+    # Who stalls is not dropped while others are measured beside it.
+    settings = ServerSettings.model_validate({"port": port, "limits": {"unread_deadline": "120s"}})
     gc.freeze()  # What is there now stays: no collection need look at it.
     serve(settings, lambda process: AdapterSet("BENCH", {"DEFAULT": Ticker(rate, size_bytes)}))
 

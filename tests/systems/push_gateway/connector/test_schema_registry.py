@@ -73,9 +73,8 @@ def test_one_that_is_gone_is_given_up_at_the_deadline() -> None:
 
 def test_an_answer_that_drips_is_given_up_at_the_deadline() -> None:
     registry = Registry(schemas={1: {"schema": "x" * 1000}}, drip_s=0.05)
-    with running(registry):
-        with pytest.raises(RegistryFailed, match=r"too long|no answer"):
-            SchemaRegistry(registry.url, deadline_s=0.5).fetch(1)
+    with running(registry), pytest.raises(RegistryFailed, match=r"too long|no answer"):
+        SchemaRegistry(registry.url, deadline_s=0.5).fetch(1)
 
 
 def test_an_unknown_number_is_final() -> None:
