@@ -7,6 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from bench.aeron import AeronBench
 from bench.analysis_cost import seconds_per_million
 from bench.fanout import Fanout
 from bench.jni import CrossingBench
@@ -23,6 +24,7 @@ PARTS = (
     "schedule",
     "jni",
     "startup",
+    "aeron",
     "analysis",
     "verdicts",
     "fanout",
@@ -30,7 +32,7 @@ PARTS = (
     "stalled",
 )
 _FANOUT = {"fanout", "saturated", "stalled"}
-_WITHOUT_KAFKA = {"analysis", "verdicts"} | _FANOUT
+_WITHOUT_KAFKA = {"aeron", "analysis", "verdicts"} | _FANOUT
 
 
 def main() -> None:
@@ -52,6 +54,8 @@ def main() -> None:
                 if "startup" in arguments.parts:
                     cost = start_up(cluster.endpoints()["bootstrap"], folder, arguments.scale)
                     print(cost.line(), flush=True)
+        if "aeron" in arguments.parts:
+            AeronBench(folder, arguments.pairs, 1000, max(2, int(10 * arguments.scale))).run()
         if "analysis" in arguments.parts:
             _analysis(folder, arguments.scale)
         if "verdicts" in arguments.parts:

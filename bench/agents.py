@@ -46,7 +46,7 @@ def run_agents(
     children = {task.agent: ChildProcess(run, task.agent) for task in tasks}
     try:
         for task in tasks:
-            children[task.agent].assign(Assignment.of(run, case, task, {}, offsets))
+            children[task.agent].assign(Assignment.of(run, case, task, driver.endpoints(), offsets))
         for child in children.values():
             child.wait_for("ready", _DEADLINE_S)
         start = asdict(Start(now_ns() + NS_PER_S // 2))

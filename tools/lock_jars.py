@@ -37,6 +37,11 @@ LOCKS = {
         Root(f"org.apache.kafka:kafka-clients:{KAFKA}"),
         Root("org.slf4j:slf4j-simple:1.7.36"),
     ],
+    # Aeron's client and media driver in one jar, and what reads and writes protobuf orders.
+    "aeron": [
+        Root("io.aeron:aeron-all:1.51.0", alone=True),
+        Root("com.google.protobuf:protobuf-java:4.33.0"),
+    ],
     # A Java compiler that needs only a Java 17 runtime.
     "compiler": [Root("org.eclipse.jdt:ecj:3.46.0", alone=True)],
 }

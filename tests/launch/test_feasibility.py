@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
 
-from streamgauge.core.errors import BadInput
+from streamgauge.core.errors import BadInput, NotInstalled
 from streamgauge.launch.feasibility import impossible_cases
 from streamgauge.plan.cases import Case, expand
 from streamgauge.spec.workload import Workload
@@ -44,3 +45,28 @@ def test_what_the_driver_cannot_do_is_refused(load: dict[str, Any], words: str) 
 def test_what_can_be_is_let_through() -> None:
     load = {"streams": "per_partition", "completions": False, "topics": {"partitions": 3}}
     assert impossible_cases(cases(load)) == {}
+
+
+def test_a_library_that_is_not_there_concerns_its_target_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "streamgauge.drivers.zeromq", None)
+    targets = [{"name": "there", "driver": "simulated"}, {"name": "not", "driver": "zeromq"}]
+    load = {"messages": 9, "message": {"size": 64}}
+    both = expand(Workload.model_validate({"targets": targets, "load": load}), "run")
+    found = impossible_cases(both)
+    assert list(found) == ["002"]
+    assert "pip install 'streamgauge[zeromq]'" in str(found["002"])
+    with pytest.raises(NotInstalled):
+        impossible_cases(both[1:])
+
+
+def test_messages_without_room_for_a_header_need_keys() -> None:
+    with pytest.raises(BadInput, match="a header in key or record headers"):
+        impossible_cases(cases({"message": {"size": 8}}, driver="zeromq"))
+
+
+def test_the_engine_jvm_needs_a_driver_that_has_it() -> None:
+    load = {"engine": "jvm", "rate": 100, "message": {"size": {"protobuf": "order"}}}
+    with pytest.raises(BadInput, match="driver zeromq of target t has no engine jvm"):
+        impossible_cases(cases(load, driver="zeromq"))

@@ -8,7 +8,7 @@ import pytest
 from streamgauge.core.run_dir import RunDir
 
 from .chromium import Chromium
-from .sample_run import single_run, sweep_run
+from .sample_run import single_run, sweep_run, transports_run
 
 
 @pytest.fixture
@@ -19,6 +19,11 @@ def one_case(tmp_path: Path) -> RunDir:
 @pytest.fixture
 def sweep(tmp_path: Path) -> RunDir:
     return sweep_run(tmp_path / "sweep")
+
+
+@pytest.fixture
+def transports(tmp_path: Path) -> RunDir:
+    return transports_run(tmp_path / "transports")
 
 
 @pytest.fixture(scope="module")

@@ -85,6 +85,38 @@ def sweep_run(folder: Path) -> RunDir:
     return run
 
 
+def transports_run(folder: Path) -> RunDir:
+    """A harness and three transports at two rates; the log lost 7 at its second, one transport never ran."""
+    run = RunDir(str(folder))
+    content = make_workload(1, producers=1, topics={"name": "t"}).model_dump(mode="json", by_alias=True)
+    names = {"harness": "simulated", "log": "kafka_java", "socket": "aeron", "missing": "zeromq"}
+    content |= {
+        "name": "transports",
+        "targets": [{"name": name, "driver": driver} for name, driver in names.items()],
+        "harness": "harness",
+        "cases": [{"rate": 1000}, {"rate": 25_000}],
+    }
+    plan = make_plan(Workload.model_validate(content), "20260102-030405-transports-ef56")
+    rows: Rows = defaultdict(list)
+    for number, case in enumerate(plan.cases[:6]):
+        lost = {"lost_write": 7} if case.target.name == "log" and number % 2 else {}
+        add_case(rows, case, seed=1 + number, status="failed" if lost else "ok", faults=lost)
+    statuses = {case.id: CaseStatus("ok") for case in plan.cases[:6]}
+    statuses |= {case.id: CaseStatus("failed", "zmq is not installed") for case in plan.cases[6:]}
+    _write(run, plan, rows, RunStatus(status="failed", cases=statuses))
+    promises = {"durable": True, "ordered": True, "acked": True}
+    systems = {
+        "log": {"description": "a log", "capabilities": promises},
+        "socket": {
+            "description": "a socket",
+            "capabilities": promises | {"durable": False, "acked": False},
+            "notes": ["so_rcvbuf: the system grants 208 KiB; sudo sysctl -w net.core.rmem_max=2097152"],
+        },
+    }
+    run.write_json(run.environment, environment() | {"systems": systems})
+    return run
+
+
 def add_case(
     rows: Rows,
     case: Case,

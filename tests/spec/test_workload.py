@@ -43,6 +43,7 @@ def test_acks_may_be_a_number(given_acks: object, acks: str) -> None:
         ({"size": {"lines_of": "f"}}, "key"),
         ({"size": {"lines_of": "f"}, "keys": RANDOM_KEYS}, "headers"),
         ({"size": {"lines_of": "f"}, "header_in": "value"}, "value"),
+        ({"size": {"protobuf": "order"}}, "value"),
         ({"size": 700, "header_in": "key"}, "key"),
         ({"size": 700, "header_in": "headers"}, "headers"),
     ],
@@ -124,3 +125,25 @@ def test_streams_that_cannot_be(load: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         Load.model_validate(load)
     assert words in str(caught.value)
+
+
+ORDERS = {"messages": 10, "rate": 5, "message": {"size": {"protobuf": "order"}}}
+
+
+@pytest.mark.parametrize(
+    ("load", "words"),
+    [
+        ({**ORDERS, "message": {"size": {"protobuf": "order"}, "keys": RANDOM_KEYS}}, "carry their header"),
+        ({**ORDERS, "message": {"size": {"protobuf": "invoice"}}}, "order"),
+        ({**ORDERS, "proof": True, "producers": 2}, "proof: is for one producer and one consumer"),
+        ({**ORDERS, "engine": "jvm", "message": {"size": 78}}, "jvm sends protobuf orders"),
+        ({**ORDERS, "engine": "jvm", "consumers": 0}, "jvm has one producer and one consumer"),
+        ({**ORDERS, "engine": "jvm", "rate": "unlimited"}, "jvm needs one constant rate"),
+        ({**ORDERS, "engine": "jvm", "subscription": "group"}, "jvm has no groups"),
+        ({**ORDERS, "engine": "fortran"}, "'python' or 'jvm'"),
+    ],
+)
+def test_orders_and_engines_have_their_limits(load: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Load.model_validate(load)
+    assert Load.model_validate({**ORDERS, "engine": "jvm", "proof": True}).engine == "jvm"

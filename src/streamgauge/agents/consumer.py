@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Diary
 from streamgauge.agents.live import Live
+from streamgauge.agents.order_receiving import OrderReceiving
 from streamgauge.agents.receiving import Receiving
 from streamgauge.agents.rendezvous import Ends, Rendezvous
 from streamgauge.core.clock import sharpen_sleep
@@ -36,8 +37,9 @@ class ConsumerAgent:
     ) -> None:
         parts: Sequence[AgentTask | Stream] = assignment.task.streams or (assignment.task,)
         ends = _SharedEnds(assignment, driver)
+        kind = OrderReceiving if assignment.load.engine == "jvm" else Receiving
         self._receivings = [
-            Receiving(assignment, driver, part, own, diary, live, ends.now)
+            kind(assignment, driver, part, own, diary, live, ends.now)
             for part, own in zip(parts, columns, strict=True)
         ]
         self.clients: list[Consumer] = [receiving.client for receiving in self._receivings]
@@ -52,6 +54,10 @@ class ConsumerAgent:
             self._receivings[0].take(_IDLE_S)
         else:
             time.sleep(_IDLE_S)
+
+    def prove(self, deadline_s: float) -> None:
+        """Wait for a message that nobody counts."""
+        self._receivings[0].prove(deadline_s)
 
     def run(self, rendezvous: Rendezvous) -> None:
         """Until all producers have finished and everything there is has been read."""

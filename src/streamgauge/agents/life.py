@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+from collections.abc import Sequence
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.consumer import ConsumerAgent
 from streamgauge.agents.diary import Diary, Manifest, write_manifest
 from streamgauge.agents.live import Live
+from streamgauge.agents.order_producer import OrderProducerAgent
 from streamgauge.agents.producer import ProducerAgent
 from streamgauge.agents.referee_life import RefereeLife
 from streamgauge.agents.rendezvous import Rendezvous
@@ -18,6 +20,7 @@ from streamgauge.agents.timing import added
 from streamgauge.core.clock import read_clocks, sharpen_sleep
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.drivers.contract import Consumer, Driver, Producer
+from streamgauge.drivers.order_loops import OrderSender
 from streamgauge.drivers.registry import open_driver
 from streamgauge.recording.background import BackgroundWriter
 from streamgauge.recording.columns import PartWriter, ReceiveColumns, SendColumns
@@ -59,19 +62,22 @@ class _Agent:
         self._gathered = GatheredFiles(self._files) if len(task.streams) > 1 else None
         self._columns: list[SendColumns | ReceiveColumns] = []
         self._driver: Driver | None = None
-        self._clients: list[Producer] | list[Consumer] = []
+        self._clients: Sequence[Producer | OrderSender | Consumer] = []
         self.manifest = Manifest(task.agent, assignment.case)
 
     def run(self, rendezvous: Rendezvous) -> None:
         assignment = self._assignment
         target = fill_in(assignment.target, assignment.environment)
         self._driver = driver = open_driver(target, assignment.endpoints)
+        role: ProducerAgent | OrderProducerAgent | ConsumerAgent
         role = self._producer(driver) if assignment.task.kind == "producer" else self._consumer(driver)
         self._clients = role.clients
         self.manifest.settings = role.clients[0].settings_in_force()
         if isinstance(role, ConsumerAgent):
             for client in role.clients:
                 client.wait_ready(CONNECT_DEADLINE_S)
+            if assignment.load.proof and not driver.capabilities.simulated_time:
+                role.prove(CONNECT_DEADLINE_S)
         reading = read_clocks()
         self._diary.mark("connected", reading.monotonic_ns)
         start = rendezvous.ready(reading, meanwhile=role.idle)
@@ -81,16 +87,16 @@ class _Agent:
         sharpen_sleep()
         if not driver.capabilities.simulated_time:
             self._sampler.start()
-        if isinstance(role, ProducerAgent):
-            role.run(start.at_ns, rendezvous)
-        else:
+        if isinstance(role, ConsumerAgent):
             role.run(rendezvous)
+        else:
+            role.run(start.at_ns, rendezvous)
         if rendezvous.stopping():
             self.manifest.outcome = "stopped"
         elif role.timed_out:
             self.manifest.outcome = "timed_out"
 
-    def _producer(self, driver: Driver) -> ProducerAgent:
+    def _producer(self, driver: Driver) -> ProducerAgent | OrderProducerAgent:
         task, load = self._assignment.task, self._assignment.load
         places = {stream.number: (stream.topic, stream.partition) for stream in task.streams}
         columns = [
@@ -98,6 +104,8 @@ class _Agent:
             for number in task.numbers
         ]
         self._columns += columns
+        if load.engine == "jvm":
+            return OrderProducerAgent(self._assignment, driver, columns[0], self._diary, self._live)
         return ProducerAgent(self._assignment, driver, columns, self._diary, self._live)
 
     def _consumer(self, driver: Driver) -> ConsumerAgent:

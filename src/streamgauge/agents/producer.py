@@ -36,7 +36,7 @@ class ProducerAgent:
     ) -> None:
         parts: Sequence[AgentTask | Stream] = assignment.task.streams or (assignment.task,)
         self._load, self._columns, self._diary = assignment.load, columns, diary
-        self._simulated = driver.capabilities.simulated_time
+        self._simulated, self._acked = driver.capabilities.simulated_time, driver.capabilities.acked
         self._sendings = [
             Sending(assignment, driver, part, own, diary, live)
             for part, own in zip(parts, columns, strict=True)
@@ -48,11 +48,15 @@ class ProducerAgent:
         return any(sending.timed_out for sending in self._sendings)
 
     def idle(self) -> None:
-        """Nothing to do until the start."""
+        """Nothing to do until the start but to let the consumer prove that it receives."""
+        if self._load.proof and not self._simulated:
+            self._sendings[0].probe()
         time.sleep(_IDLE_S)
 
     def run(self, start_ns: int, rendezvous: Rendezvous) -> None:
         """From the agreed start until everything is sent and told of."""
+        if self._load.proof:
+            self._sendings[0].settle_probes()
         collectors = [self._ack_collector(*own) for own in zip(self.clients, self._columns, strict=True)]
         try:
             if self._simulated or len(self._sendings) == 1:
@@ -110,5 +114,5 @@ class ProducerAgent:
         slow = fastest != "unlimited" and fastest * own < THREAD_BELOW_PER_S
         few = len(self._sendings) <= _MOST_ACK_THREADS
         # Whoever commits a transaction must be the only one to call its producer.
-        threaded = slow and few and not self._simulated and self._load.transactions is None
+        threaded = slow and few and self._acked and not self._simulated and self._load.transactions is None
         return ThreadedAcks(client, columns) if threaded else InlineAcks(client, columns)

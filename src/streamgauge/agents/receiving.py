@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Diary
 from streamgauge.agents.live import Live
 from streamgauge.agents.rendezvous import Ends, Rendezvous
 from streamgauge.core.clock import NS_PER_S
+from streamgauge.core.errors import Unreachable
 from streamgauge.drivers.contract import Consumer, ConsumerOptions, Driver
-from streamgauge.payload.reading import MessageReader
+from streamgauge.payload.messages import reader_of
+from streamgauge.payload.reading import Identities
 from streamgauge.plan.agent_tasks import AgentTask, Stream
 from streamgauge.recording.columns import ReceiveColumns
 from streamgauge.tables.events import INTACT
 
 _POLL_S = 0.1
+_PROVE_S = 0.05
 _SETTLE_S = 1.0
 """Without acks from all replicas, messages may still be on their way to where consumers see them."""
 
@@ -34,12 +41,12 @@ class Receiving:
         ends: Callable[[], Ends],
     ) -> None:
         """`part`: the whole task, or one of its streams. `ends`: where the partitions end now."""
-        load = assignment.load
+        load, self._tag = assignment.load, assignment.tag
         self.number, self._ends = part.number, ends
         self._load, self._columns, self._diary, self._live = load, columns, diary, live
-        self._reader = MessageReader(load.message.carrier, assignment.tag)
         own = ((part.topic, part.partition),) if isinstance(part, Stream) else part.partitions
-        self.client: Consumer = driver.consumer(
+        self.client: Consumer = self._open(
+            driver,
             ConsumerOptions(
                 number=part.number,
                 topics=assignment.topics,
@@ -48,11 +55,17 @@ class Receiving:
                 group=assignment.group,
                 start={(t, p): offset for t, p, offset in assignment.start_offsets},
                 transactions=load.transactions is not None,
-            )
+            ),
         )
+        self._reader = reader_of(load.message, assignment.tag, self.client.clock)
+        self._keeps = driver.capabilities.replayable
+        self._probes = 0
         self._warming_up = -(-load.total_warm_up_messages // load.producer_count)
         """Until a message with this sequence or a later one has come."""
         self.timed_out = False
+
+    def _open(self, driver: Driver, options: ConsumerOptions) -> Consumer:
+        return driver.consumer(options)
 
     def run(self, rendezvous: Rendezvous) -> None:
         """Until all producers have finished and everything there is has been read."""
@@ -74,27 +87,51 @@ class Receiving:
             return False
         received_ns = self.client.clock.now_ns()
         found = self._reader.read(records.values, records.carried)
-        self._columns.add(
-            len(records),
-            {
-                "state": found.state,
-                "producer": found.producer,
-                "sequence": found.sequence,
-                "topic": records.topics,
-                "partition": records.partitions,
-                "offset": records.offsets,
-                "size_bytes": found.size_bytes,
-                "broker_ms": records.timestamps_ms,
-                "broker_time": records.timestamp_kind,
-            },
-            received_ns,
-        )
+        columns: dict[str, Any] = {
+            "state": found.state,
+            "producer": found.producer,
+            "sequence": found.sequence,
+            "topic": records.topics,
+            "partition": records.partitions,
+            "offset": records.offsets,
+            "size_bytes": found.size_bytes,
+            "broker_ms": records.timestamps_ms,
+            "broker_time": records.timestamp_kind,
+        }
+        stamps = received_ns if found.read_ns is None else found.read_ns
+        if self._load.proof:
+            columns, stamps = self._without_probes(columns, stamps, found)
+        self._columns.add(len(columns["state"]), columns, stamps)
         if self._warming_up and bool((found.sequence >= self._warming_up)[found.state == INTACT].any()):
             self._warming_up = 0
             self._diary.mark("measure_begin", received_ns, self.number)
         self._live.count(self.number, self._columns.received)
         self._live.observe((received_ns - found.intended_ns)[found.state == INTACT])
         return True
+
+    def prove(self, deadline_s: float) -> None:
+        """Wait until something has come: only then is it known that the rest will."""
+        until = time.monotonic() + deadline_s
+        while not self._probes:
+            if time.monotonic() > until:
+                raise Unreachable(self._unproven(deadline_s))
+            self.take(_PROVE_S)
+
+    def _unproven(self, deadline_s: float) -> str:
+        return (
+            f"consumer {self.number} has received nothing of what was sent to it for {deadline_s:g} s; "
+            "the clock was not started"
+        )
+
+    def _without_probes(
+        self, columns: dict[str, Any], stamps: Any, found: Identities
+    ) -> tuple[dict[str, Any], Any]:
+        counted = (found.sequence >= 0) | (found.state != INTACT)
+        self._probes += int((~counted).sum())
+        if counted.all():
+            return columns, stamps
+        kept = {name: values[counted] if np.ndim(values) else values for name, values in columns.items()}
+        return kept, stamps[counted] if np.ndim(stamps) else stamps
 
     def _drain(self, rendezvous: Rendezvous) -> None:
         """Read up to where the partitions end, or until the time for it is up."""
@@ -115,8 +152,8 @@ class Receiving:
                 return
 
     def _has_all(self, acked_ends: Ends) -> bool:
-        """What all replicas acknowledged can be seen; else it helps to know what the leaders did."""
-        if self._load.acks == "all":
+        """What all replicas acknowledged can be seen; else it helps to know what producers were told."""
+        if self._load.acks == "all" and self._keeps:
             return True
         return bool(acked_ends) and self.client.caught_up(acked_ends)
 

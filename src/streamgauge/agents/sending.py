@@ -7,6 +7,7 @@ partitions can share one process. A step yields the time until which there is no
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Generator, Iterator
 
 import numpy as np
@@ -19,13 +20,15 @@ from streamgauge.agents.live import Live
 from streamgauge.agents.pacing import Pacer, schedule_of
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.core.clock import NS_PER_S
+from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import Driver, Producer, ProducerOptions
-from streamgauge.payload.making import MessageMaker
+from streamgauge.payload.messages import maker_of, sequence_at
 from streamgauge.plan.agent_tasks import AgentTask, Stream
 from streamgauge.recording.columns import SendColumns
 
 _FLUSH_DEADLINE_S = 60.0
 _WARM_UP_DEADLINE_S = 10.0
+_SETTLE_S = 0.01
 _FULL_WAIT_NS = 1_000_000
 _COMMIT_LOOK_NS = 200_000
 _BATCH = 1000
@@ -52,7 +55,7 @@ class Sending:
         self.number, self._warm_up = part.number, part.warm_up_messages
         self._last = None if part.messages is None else self._warm_up + part.messages
         self._topics = range(topics) if place is None else [place[0]]
-        self._maker = MessageMaker(load.message, assignment.tag, part.number)
+        self._maker = maker_of(load.message, assignment.tag, part.number)
         self._most = min(_BATCH, self._maker.batch_limit)
         self._schedule = schedule_of(load, part.number)
         self._transaction = load.transactions.messages if load.transactions else None
@@ -67,13 +70,33 @@ class Sending:
                 load.compression,
                 place=place,
                 completions=load.completions,
+                sequence_at=sequence_at(load.message),
                 transactional_id=assignment.transactional_id(part.number),
             )
         )
-        if load.acks == "1":
-            # Consumers cannot see at once what only the leader has: they need to know how much to wait for.
+        if load.acks == "1" or not driver.capabilities.replayable:
+            # Consumers cannot see at once what only the leader has, or what nobody keeps: they need to know
+            # how much to wait for.
             columns.follow_ends(topics, load.topics.partitions)
+        self._probes = 0
         self.timed_out = False
+
+    def probe(self) -> None:
+        """Send a message that nobody counts: its number is below 0."""
+        now_ns = self.client.clock.now_ns()
+        self._probes += self.client.send(self._maker.make(-1 - self._probes, np.array([now_ns])), 0)
+        self.client.poll(0)
+
+    def settle_probes(self) -> None:
+        """Before anything is counted, know what became of what is not."""
+        deadline = time.monotonic() + _WARM_UP_DEADLINE_S
+        while self.client.outstanding():
+            if time.monotonic() > deadline:
+                raise CaseFailed(
+                    f"producer {self.number}: messages that were to prove the way are not acknowledged after "
+                    f"{_WARM_UP_DEADLINE_S:g} s"
+                )
+            self.client.poll(_SETTLE_S)
 
     def steps(self, start_ns: int, acks: AckCollector, rendezvous: Rendezvous) -> Iterator[int]:
         """From the start until everything is sent and told of."""

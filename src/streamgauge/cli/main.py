@@ -22,6 +22,7 @@ from streamgauge.cli.results import results_command
 from streamgauge.cli.run import run_command
 from streamgauge.cli.runs import runs_command
 from streamgauge.cli.sweep import sweep_command
+from streamgauge.cli.transports import transports_command
 from streamgauge.core.errors import StreamgaugeError
 
 app = typer.Typer(
@@ -35,6 +36,7 @@ app.command("e2e")(e2e_command)
 app.command("compare")(compare_command)
 app.command("sweep")(sweep_command)
 app.command("limit")(limit_command)
+app.command("transports")(transports_command)
 app.command("analyze")(analyze_command)
 app.command("report")(report_command)
 app.command("plot")(plot_command)

@@ -2,7 +2,8 @@
 
 StreamgaugeError            exit code 1
 ├── BadInput                exit code 2: the user can mend it in a file or a flag
-│   └── CorruptRun          exit code 2: a run folder that cannot be read
+│   ├── CorruptRun          exit code 2: a run folder that cannot be read
+│   └── NotInstalled        exit code 2: a driver whose client library is not there
 ├── Unreachable             exit code 3: the system under test does not answer
 └── CaseFailed              exit code 1: a case broke while it ran
     └── AgentDied           exit code 1: an agent process ended before it was done
@@ -31,6 +32,10 @@ class BadInput(StreamgaugeError):
 
 class CorruptRun(BadInput):
     """A run folder lacks a file, or holds one that cannot be read."""
+
+
+class NotInstalled(BadInput):
+    """A driver whose client library is not there; the message says how to get it."""
 
 
 class Unreachable(StreamgaugeError):

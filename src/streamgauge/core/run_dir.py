@@ -66,6 +66,8 @@ class RunDir:
     report_csv = "report/csv"
     report_markdown = "report/comparison.md"
     report_plots = "report/plots"
+    report_transports = "report/transports.md"
+    report_histograms = "report/histograms"
     results_document = "results/results.json"
 
     def events(self, table: str, case: str | None = None) -> str:

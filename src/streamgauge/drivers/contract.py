@@ -50,6 +50,10 @@ class Capabilities:
     ordered: bool
     acked: bool
     record_headers: bool
+    keyed: bool = True
+    """A message has a key beside its value. Without key and record headers the value carries the header."""
+    replayable: bool = True
+    """What was sent can be read again, from any offset on; else it is gone when it was received."""
     simulated_time: bool = False
     placed: bool = False
     """A producer can be bound to one partition."""
@@ -70,6 +74,8 @@ class ProducerOptions:
     capability `placed` is."""
     completions: bool = True
     """False: `poll` need not tell of messages that did not fail. Only where `unreported` is."""
+    sequence_at: int = 8
+    """Where in what carries the header the sequence number stands (8 bytes, little-endian)."""
     transactional_id: str | None = None
     """Everything is sent in transactions that `commit` ends. Only where `transactional` is."""
 

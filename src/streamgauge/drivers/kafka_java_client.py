@@ -108,6 +108,13 @@ def _close_all() -> None:
         client.close_within(0)
 
 
+def checked_config(settings: ClientSettings, role: Role) -> Any:
+    """Settings as Kafka's classes take them; a setting that there is not is an error."""
+    config = _java_config(settings.native)
+    _checked_once(config, settings.native, role)
+    return config
+
+
 def made(make: Any, who: str, settings: ClientSettings) -> Any:
     """What `make` makes; Kafka's complaints in our words."""
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -31,7 +32,10 @@ class RdkafkaProducer(Producer):
         self._settings, self._options = settings, options
         client = settings.native
         self._topics, self._carrier = options.topics, options.carrier
-        self._sequences = ordinals if options.carrier == "ordinal" else sequences
+        in_header = partial(sequences, at=options.sequence_at)
+        self._sequences: Callable[[list[bytes]], Any] = (
+            ordinals if options.carrier == "ordinal" else in_header
+        )
         self._partition, names = -1, self._topics
         if options.place is not None:
             self._partition, names = options.place[1], (self._topics[options.place[0]],)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 
-from streamgauge.core.errors import BadInput
+from streamgauge.core.errors import BadInput, NotInstalled
 from streamgauge.drivers.contract import Driver
 from streamgauge.spec.loading import parse
 from streamgauge.spec.target import Target
@@ -28,7 +28,7 @@ def driver_class(target: Target) -> type[Driver]:
     try:
         kind = found[0].load()
     except ImportError as error:
-        raise BadInput(
+        raise NotInstalled(
             f"target {target.name}: driver {target.driver} cannot be loaded: {error}; {_remedy(found[0])}"
         ) from error
     if not (isinstance(kind, type) and issubclass(kind, Driver)):

@@ -1,8 +1,9 @@
 """A broker that does not exist: its latency, losses and disorder are set and seeded.
 
-It lives in simulated time: waiting costs nothing, and every receipt is stamped with the very
+By default it lives in simulated time: waiting costs nothing, and every receipt is stamped with the very
 nanosecond that the law gives. Producers write what they send to a folder; consumers read it when all
-producers have finished, and receive it in the order in which it would have come.
+producers have finished, and receive it in the order in which it would have come. In real time
+(`time: real`) it is a ring in memory, to see what everything but a transport costs.
 """
 
 from __future__ import annotations
@@ -19,16 +20,18 @@ from typing import Any
 import numpy as np
 
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S, Clock, read_clocks
+from streamgauge.core.errors import BadInput
 from streamgauge.drivers.contract import (
     Acks,
     Capabilities,
     Consumer,
     ConsumerOptions,
-    Driver,
     Producer,
     ProducerOptions,
     Received,
 )
+from streamgauge.drivers.memory_ring import MEMORY, RingConsumer, RingProducer, make_ring, written
+from streamgauge.drivers.order_loops import LoopDriver
 from streamgauge.drivers.simulation import (
     Integers,
     Laws,
@@ -69,7 +72,7 @@ class SimulatedClock(Clock):
         self.at_ns = max(self.at_ns, due_ns)
 
 
-class Simulated(Driver):
+class Simulated(LoopDriver):
     name = "simulated"
     capabilities = Capabilities(
         durable=False,
@@ -84,6 +87,9 @@ class Simulated(Driver):
 
     def __init__(self, target: Target, endpoints: Mapping[str, str]) -> None:
         self._laws = Laws.model_validate(target.settings)
+        self._is_real = self._laws.time == "real"
+        if self._is_real:
+            self.capabilities = MEMORY  # type: ignore[misc] # of this one only
         self._folder = Path(endpoints["folder"]) if "folder" in endpoints else None
         self._partitions: int | None = int(endpoints["partitions"]) if "partitions" in endpoints else None
         self._made: Path | None = None
@@ -93,10 +99,14 @@ class Simulated(Driver):
 
     def prepare_topics(self, topics: Topics, names: tuple[str, ...]) -> list[str]:
         if self._folder is None:
-            self._made = self._folder = Path(tempfile.mkdtemp(prefix="streamgauge-simulated-"))
+            memory = Path("/dev/shm") if self._is_real and Path("/dev/shm").is_dir() else None
+            self._made = self._folder = Path(tempfile.mkdtemp(prefix="streamgauge-simulated-", dir=memory))
         self._partitions = topics.partitions
         for name in names:
             (self._folder / name).mkdir()
+            if self._is_real:
+                for partition in range(topics.partitions):
+                    make_ring(self._folder / name / str(partition))
         return list(names)
 
     def remove_topics(self, names: list[str]) -> None:
@@ -108,17 +118,48 @@ class Simulated(Driver):
         return {"folder": str(self._folder), "partitions": str(self._partitions)}
 
     def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
-        return {(t, p): 0 for t in range(len(topics)) for p in range(partitions)}
+        places = [(t, p) for t in range(len(topics)) for p in range(partitions)]
+        if self._is_real:
+            assert self._folder is not None
+            return {(t, p): written(self._folder / topics[t] / str(p)) for t, p in places}
+        return dict.fromkeys(places, 0)
 
     def producer(self, options: ProducerOptions) -> Producer:
         assert self._folder is not None
         assert self._partitions is not None
+        if self._is_real:
+            if options.carrier != "value":
+                raise BadInput(
+                    "driver simulated in real time: messages have values only, of 32 bytes and more"
+                )
+            return RingProducer(self._folder, self._partitions, options)
         return _Producer(self._laws, self._folder, self._partitions, options)
 
     def consumer(self, options: ConsumerOptions) -> Consumer:
         assert self._folder is not None
         assert self._partitions is not None
+        if self._is_real:
+            return RingConsumer(self._folder, options)
         return _Consumer(self._laws, self._folder, self._partitions, options)
+
+    def start_java(self) -> None:
+        from streamgauge.drivers.transports_java import start_java
+
+        if not self._is_real:
+            raise BadInput("driver simulated: the engine jvm needs real time (settings.time: real)")
+        start_java(())
+
+    def outlet(self, options: ProducerOptions, fates: Any) -> Any:
+        return self._java_ring("RingOutlet", options.topics[0])
+
+    def inlet(self, options: ConsumerOptions) -> Any:
+        return self._java_ring("RingInlet", options.topics[0])
+
+    def _java_ring(self, kind: str, topic: str) -> Any:
+        from streamgauge.drivers.transports_java import java_class
+
+        assert self._folder is not None
+        return java_class(kind)(str(self._folder / topic / "0"))
 
     def close(self) -> None:
         if self._made is not None:

@@ -43,6 +43,9 @@ class Stall(SpecModel):
 class Laws(SpecModel):
     """Everything that the simulated broker does."""
 
+    time: Literal["simulated", "real"] = "simulated"
+    """real: time passes, and messages take only as long as copying them does; no other law holds. What is
+    measured then is everything but a transport."""
     seed: int = 0
     latency: LatencyLaw = LatencyLaw()
     stalls: tuple[Stall, ...] = ()
@@ -60,6 +63,13 @@ class Laws(SpecModel):
     """Median of what it takes to make a client; it varies as the latency does."""
     read_ns: int = Field(default=0, ge=0)
     """What reading a stored record costs, after one latency for the first; 0: they come when they arrive."""
+
+    @model_validator(mode="after")
+    def _no_other_law(self) -> Laws:
+        others = sorted(self.model_fields_set - {"time"})
+        if self.time == "real" and others:
+            raise ValueError(f"time: in real time there is no law for {', '.join(others)}; leave it out")
+        return self
 
     @model_validator(mode="after")
     def _one_fate_each(self) -> Laws:

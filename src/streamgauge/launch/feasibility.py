@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from streamgauge.core.errors import BadInput
+from streamgauge.core.errors import BadInput, NotInstalled
+from streamgauge.drivers.order_loops import LoopDriver
 from streamgauge.drivers.registry import driver_class
 from streamgauge.plan.cases import Case
 from streamgauge.spec.secrets import environment_of
+from streamgauge.spec.target import KafkaClusterSystem
 
 
 def impossible_cases(cases: Sequence[Case]) -> dict[str, BadInput]:
     """By id, why a case cannot be run. A workload none of whose cases can be run is refused as a whole."""
+    missing: dict[str, BadInput] = {}
     for target in {case.target.name: case.target for case in cases}.values():
-        driver_class(target)
+        try:
+            driver_class(target)
+        except NotInstalled as error:
+            missing[target.name] = error  # the other targets can be measured all the same
         environment_of(target)
-    found = {case.id: BadInput(why) for case in cases if (why := _why_impossible(case)) is not None}
+    found = {case.id: missing[case.target.name] for case in cases if case.target.name in missing}
+    possible = [case for case in cases if case.id not in found]
+    found |= {case.id: BadInput(why) for case in possible if (why := _why_impossible(case)) is not None}
     if len(found) == len(cases):
         raise found[cases[0].id]
     return found
@@ -25,7 +33,7 @@ def impossible_cases(cases: Sequence[Case]) -> dict[str, BadInput]:
 def _why_impossible(case: Case) -> str | None:
     load, target = case.load, case.target
     replicas, system = load.topics.replicas, target.system
-    if system is not None and replicas > system.brokers:
+    if isinstance(system, KafkaClusterSystem) and replicas > system.brokers:
         return (
             f"load.topics.replicas: {replicas} replicas need as many brokers; "
             f"target {target.name} has {system.brokers}"
@@ -33,10 +41,14 @@ def _why_impossible(case: Case) -> str | None:
     lines_of = getattr(load.message.size, "lines_of", None)
     if lines_of is not None and not Path(lines_of).is_file():
         return f"load.message.size.lines_of: {lines_of}: no such file"
-    can = driver_class(target).capabilities
+    kind = driver_class(target)
+    can = kind.capabilities
+    if load.engine == "jvm" and not issubclass(kind, LoopDriver):
+        return f"load.engine: driver {target.driver} of target {target.name} has no engine jvm"
     for field, is_wanted, is_there in (
         ("streams: per_partition", load.streams == "per_partition", can.placed),
         ("completions: false", not load.completions, can.unreported),
+        ("message: a header in key or record headers", load.message.carrier != "value", can.keyed),
         ("transactions", load.transactions is not None, can.transactional),
     ):
         if is_wanted and not is_there:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
@@ -11,9 +11,9 @@ from typing import Any, Self
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from streamgauge.core.errors import BadInput, StreamgaugeError
+from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.status import RunStatus
+from streamgauge.core.status import CaseStatus, RunStatus
 from streamgauge.launch.comparison_check import check_comparison
 from streamgauge.launch.feasibility import impossible_cases
 from streamgauge.launch.progress import RunProgress
@@ -26,6 +26,7 @@ from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan, make_plan, read_plan, write_plan
 from streamgauge.plan.slots import check_slots, default_master, local_slots
 from streamgauge.spec.loading import dump_yaml
+from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Workload
 
 
@@ -50,6 +51,8 @@ class RunCycle:
         self._progress = RunProgress(run, total, console, is_shown=show_progress, done=done)
         self._search = SearchRun(run, plan, plan.search, records) if plan.search else None
         self._errors: list[StreamgaugeError] = []
+        self._restarts = len({case.target.name for case in plan.cases}) > 1
+        """With one target, a system that is gone is what the run tells; with several, it goes on."""
 
     @classmethod
     def new(cls, workload: Workload, *, out: str, master: str | None, **shown: Any) -> Self:
@@ -112,11 +115,37 @@ class RunCycle:
             todo = list(self.plan.cases)  # for who has to know of agents and targets beforehand
         by_target = [(t, list(c)) for t, c in itertools.groupby(todo, lambda case: case.target)]
         with ExitStack() as stack:
-            session: SparkSession | None = None
+            sessions = _OneSession(stack, self._session)
             for target, cases in by_target:
+                try:
+                    self._run_target(target, cases, sessions, look)
+                except StreamgaugeError as error:
+                    if len(by_target) == 1:
+                        raise
+                    # The other targets have nothing to do with it.
+                    for case in cases:
+                        self._skip(case, error)
+            session = sessions.get()
+            if len(self._errors) == len(self.plan.cases):
+                raise self._errors[0]  # there is nothing to tell but why
+            if self._search is None:
+                self._records.finish()
+            else:
+                # Cases beyond the limit are there to break.
+                self._records.finish_search(self._search.has_found)
+            afterwards(session)
+
+    def _run_target(self, target: Target, cases: list[Case], sessions: _OneSession, look: Look) -> None:
+        """All cases of a target, which are taken from the list as they are done.
+
+        A system of ours that is gone after a case that broke is started anew for the rest.
+        """
+        while any(case.id not in self._impossible for case in cases):
+            before = len(cases)
+            try:
                 with launched(target, self._log_dir()) as system:
                     # The brokers come up while Spark does.
-                    session = session or stack.enter_context(self._session())
+                    session = sessions.get()
                     with target_run(
                         session,
                         self.run,
@@ -128,19 +157,17 @@ class RunCycle:
                         debug=self._debug,
                     ) as running:
                         if self._search is None:
-                            self._run_cases(running, cases)
+                            self._run_cases(running, _in_turn(cases))
                         else:
+                            cases.clear()  # the search makes its own
                             self._run_cases(running, self._search.cases(look, self._progress))
                             self.plan = self._search.plan
-            session = session or stack.enter_context(self._session())
-            if len(self._errors) == len(self.plan.cases):
-                raise self._errors[0]  # there is nothing to tell but why
-            if self._search is None:
-                self._records.finish()
-            else:
-                # Cases beyond the limit are there to break.
-                self._records.finish_search(self._search.has_found)
-            afterwards(session)
+            except Unreachable:
+                if target.system is None or len(cases) == before or not self._restarts:
+                    raise
+        while cases:
+            self._skip(cases[0], self._impossible[cases[0].id])
+            cases.pop(0)
 
     def _run_cases(self, running: TargetRun, cases: Iterable[Case]) -> None:
         went_well = True
@@ -149,14 +176,20 @@ class RunCycle:
                 running.check_still_there()
                 went_well = True
             if case.id in self._impossible:
-                error = self._impossible[case.id]
-                running.skip(case, str(error))
-                self._errors.append(error)
+                self._skip(case, self._impossible[case.id])
                 continue
             outcome = running.run_case(case)
             if outcome.error is not None:
                 self._errors.append(outcome.error)
                 went_well = False
+
+    def _skip(self, case: Case, error: StreamgaugeError) -> None:
+        """Note a case that cannot be run."""
+        status = CaseStatus("failed", str(error))
+        with self._progress.of(case) as shown:
+            shown.ended(status)
+        self._records.end_case(case, status, {})
+        self._errors.append(error)
 
     def _session(self) -> Any:
         log = self._log_dir() / "spark.log" if self.run.is_local else None
@@ -166,6 +199,27 @@ class RunCycle:
         folder = self.run.local("logs") if self.run.is_local else Path.cwd() / f"{self.run.id}-logs"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+
+def _in_turn(cases: list[Case]) -> Iterator[Case]:
+    """Each stays in the list until the next one is asked for."""
+    while cases:
+        yield cases[0]
+        cases.pop(0)
+
+
+class _OneSession:
+    """Spark, started when it is first needed, and once."""
+
+    def __init__(self, stack: ExitStack, start: Callable[[], Any]) -> None:
+        self._stack, self._start = stack, start
+        self._session: SparkSession | None = None
+
+    def get(self) -> SparkSession:
+        if self._session is None:
+            session: SparkSession = self._stack.enter_context(self._start())
+            self._session = session
+        return self._session
 
 
 def _enough_slots(plan: Plan, master: str | None) -> str:

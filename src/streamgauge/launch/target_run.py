@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 
 from pyspark.sql import SparkSession
 
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.registry import open_driver
 from streamgauge.launch.case_run import CaseOutcome, run_one_case
@@ -50,7 +50,8 @@ class TargetRun:
         self._system = launched_system.wait()
         self._driver = open_driver(fill_in(target, self._environment), self._system.endpoints)
         facts = self._driver.check_reachable(REACH_DEADLINE_S)
-        self._records.note_system(target, self._system, facts)
+        promises = {"capabilities": asdict(self._driver.capabilities)}
+        self._records.note_system(target, self._system, {**facts, **promises})
 
     def run_case(self, case: Case) -> CaseOutcome:
         assert self._driver is not None
@@ -67,13 +68,6 @@ class TargetRun:
             shown.ended(outcome.status)
         self._records.end_case(case, outcome.status, outcome.client_settings)
         return outcome
-
-    def skip(self, case: Case, reason: str) -> None:
-        """Note a case that cannot be run."""
-        status = CaseStatus("failed", reason)
-        with self._progress.of(case) as shown:
-            shown.ended(status)
-        self._records.end_case(case, status, {})
 
     def check_still_there(self) -> None:
         """If the target is gone, every further case would only wait for it."""

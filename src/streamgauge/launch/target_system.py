@@ -8,10 +8,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from streamgauge.spec.target import Target
+from streamgauge.spec.target import (
+    AeronMediaDriverSystem,
+    KafkaClusterSystem,
+    NatsServerSystem,
+    SystemSpec,
+    Target,
+)
 from streamgauge.systems import local_cluster
+from streamgauge.systems.aeron_media_driver import AeronMediaDriver
 from streamgauge.systems.contract import System
 from streamgauge.systems.kafka_cluster import KafkaCluster
+from streamgauge.systems.local_cluster import LocalCluster
+from streamgauge.systems.nats_server import NatsServer
 
 
 @dataclass
@@ -37,27 +46,23 @@ class LaunchedSystem:
         if wanted is None:
             self._found = TargetSystem("given by the target")
             return
-        running = local_cluster.status()
-        if running is not None and running.brokers == wanted.brokers and not wanted.properties:
+        running = local_cluster.status() if isinstance(wanted, KafkaClusterSystem) else None
+        if running is not None and _is_wanted(running, wanted):
             self._found = TargetSystem(
                 "local cluster (streamgauge cluster up)",
                 {"bootstrap": running.bootstrap},
                 {name: process.pid for name, process in running.processes.items()},
             )
             return
-        self._system = KafkaCluster(
-            log_dir=self._log_dir,
-            brokers=wanted.brokers,
-            properties={key: _property(value) for key, value in wanted.properties.items()},
-        )
+        self._system = _system(wanted, self._log_dir)
         self._system.launch()
 
     def wait(self) -> TargetSystem:
         if self._found is None:
-            assert isinstance(self._system, KafkaCluster)
+            assert self._system is not None
             self._system.wait_ready()
             self._found = TargetSystem(
-                f"embedded Apache Kafka, {self._system.brokers} broker(s)",
+                self._system.description(),
                 self._system.endpoints(),
                 self._system.processes(),
                 self._system.settings(),
@@ -78,6 +83,21 @@ def launched(target: Target, log_dir: Path) -> Iterator[LaunchedSystem]:
         yield system
     finally:
         system.stop()
+
+
+def _system(wanted: SystemSpec, log_dir: Path) -> System:
+    properties = {key: _property(value) for key, value in wanted.properties.items()}
+    if isinstance(wanted, AeronMediaDriverSystem):
+        return AeronMediaDriver(log_dir=log_dir, profile=wanted.profile, properties=properties)
+    if isinstance(wanted, NatsServerSystem):
+        return NatsServer(log_dir=log_dir, properties=properties)
+    return KafkaCluster(log_dir=log_dir, brokers=wanted.brokers, properties=properties)
+
+
+def _is_wanted(running: LocalCluster, wanted: SystemSpec) -> bool:
+    return (
+        isinstance(wanted, KafkaClusterSystem) and running.brokers == wanted.brokers and not wanted.properties
+    )
 
 
 def _property(value: object) -> str:

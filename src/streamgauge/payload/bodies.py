@@ -27,6 +27,7 @@ def make_bodies(message: Message, rng: np.random.Generator) -> list[bytes]:
         return _lines(Path(message.size.lines_of))
     if isinstance(message.size, SizeDistribution):
         return _random_bodies(_draw(message.size, rng) - carried, rng)
+    assert isinstance(message.size, int), "orders are no bodies"
     return _random_bodies(np.full(BODY_COUNT, message.size - carried), rng)
 
 

@@ -36,8 +36,11 @@ assert HEADER.itemsize == HEADER_BYTES
 _JOIN_BELOW_BYTES = 4096
 
 
-def sequences(carriers: list[bytes]) -> NDArray[np.int64]:
-    """The sequence numbers in a batch of one producer's own messages, given what carries their headers."""
+def sequences(carriers: list[bytes], at: int = 8) -> NDArray[np.int64]:
+    """The sequence numbers in a batch of one producer's own messages, given what carries their headers.
+
+    `at`: where they stand in it; what is before them is the same in all.
+    """
     size, count = len(carriers[0]), len(carriers)
     if size < _JOIN_BELOW_BYTES:
         joined = b"".join(carriers)
@@ -46,5 +49,5 @@ def sequences(carriers: list[bytes]) -> NDArray[np.int64]:
             # with the same sum, tag and producer would not stand where they should.
             owners = np.ndarray((count,), "<u8", joined, strides=(size,))
             if bool((owners == owners[0]).all()):
-                return np.ndarray((count,), "<i8", joined, offset=8, strides=(size,))
-    return np.frombuffer(b"".join([carrier[8:16] for carrier in carriers]), "<i8")
+                return np.ndarray((count,), "<i8", joined, offset=at, strides=(size,))
+    return np.frombuffer(b"".join([carrier[at : at + 8] for carrier in carriers]), "<i8")

@@ -41,6 +41,8 @@ class Identities:
     sequence: NDArray[np.int64]
     intended_ns: NDArray[np.int64]
     size_bytes: NDArray[np.int64]
+    read_ns: NDArray[np.int64] | None = None
+    """When each had been read, where reading is a part of what is measured."""
 
 
 class MessageReader:

@@ -20,6 +20,8 @@ class Plan(SpecModel):
     cases: tuple[Case, ...]
     search: Search | None = None
     """Then there are more cases to come, each when the one before has been judged."""
+    harness: str | None = None
+    """The target that measures what everything but a transport costs."""
 
     @property
     def slots_needed(self) -> int:
@@ -35,7 +37,8 @@ class Plan(SpecModel):
 def make_plan(workload: Workload, run_id: str) -> Plan:
     search = workload.search
     if search is None:
-        return Plan(run=run_id, name=workload.name, cases=tuple(expand(workload, run_id)))
+        cases = tuple(expand(workload, run_id))
+        return Plan(run=run_id, name=workload.name, cases=cases, harness=workload.harness)
     first = search_case(search, workload.targets[0], workload.load, run_id, 1, search.from_)
     return Plan(run=run_id, name=workload.name, cases=(first,), search=search)
 

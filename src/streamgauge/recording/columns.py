@@ -134,28 +134,28 @@ class SendColumns(_ChunkedTable):
             return {}
         return {(int(t), int(p)): int(self._ends[t, p]) for t, p in np.argwhere(self._ends > 0)}
 
-    def add(self, count: int, topic: int, sizes: NDArray[np.int64], intended_ns: Any, sent_ns: int) -> None:
-        """The next `count` messages were handed over."""
-        done = 0
+    def add(self, count: int, topic: int, sizes: NDArray[np.int64], intended_ns: Any, sent_ns: Any) -> None:
+        """The next `count` messages were handed over, all at once or each at its own time."""
+        done, now_ns = 0, int(sent_ns if np.ndim(sent_ns) == 0 else sent_ns[0])
         while done < count:
             chunk = self._open[-1]
-            if chunk.room == 0 or (chunk.used and sent_ns - chunk.opened_ns > SEAL_AFTER_NS):
+            if chunk.room == 0 or (chunk.used and now_ns - chunk.opened_ns > SEAL_AFTER_NS):
                 chunk = self._next_chunk(chunk)
             if not chunk.used:
-                chunk.opened_ns = sent_ns
+                chunk.opened_ns = now_ns
             n = min(count - done, chunk.room)
             rows, columns = slice(chunk.used, chunk.used + n), chunk.columns
             columns["topic"][rows] = topic
             columns["size_bytes"][rows] = sizes[done : done + n]
             columns["intended_ns"][rows] = intended_ns[done : done + n]
-            columns["sent_ns"][rows] = sent_ns
+            columns["sent_ns"][rows] = sent_ns if np.ndim(sent_ns) == 0 else sent_ns[done : done + n]
             columns["acked_ns"][rows] = 0
             chunk.used += n
             done += n
         self.sent += count
 
-    def add_acks(self, acks: Told, acked_ns: int) -> None:
-        """Acks were seen at `acked_ns`."""
+    def add_acks(self, acks: Told, acked_ns: Any) -> None:
+        """Acks were seen at `acked_ns`, all at once or each at its own time."""
         sequences = acks.sequences
         with self.handing_over:
             self.failed += len(acks.errors)
@@ -194,15 +194,16 @@ class SendColumns(_ChunkedTable):
     def _chunk_of(self, sequence: int) -> _Chunk:
         return next(chunk for chunk in reversed(self._open) if chunk.first <= sequence)
 
-    def _fill_several(self, acks: Told, acked_ns: int) -> None:
+    def _fill_several(self, acks: Told, acked_ns: Any) -> None:
         starts = np.array([chunk.first for chunk in self._open])
         owner = np.searchsorted(starts, acks.sequences, side="right") - 1
         for number in np.unique(owner):
             mine = owner == number
             where = acks.partitions if isinstance(acks.partitions, int) else acks.partitions[mine]
-            self._fill(self._open[int(number)], acks.sequences[mine], where, acks.offsets[mine], acked_ns)
+            at_ns = acked_ns if np.ndim(acked_ns) == 0 else acked_ns[mine]
+            self._fill(self._open[int(number)], acks.sequences[mine], where, acks.offsets[mine], at_ns)
 
-    def _fill(self, chunk: _Chunk, sequences: Any, partitions: Any, offsets: Any, acked_ns: int) -> None:
+    def _fill(self, chunk: _Chunk, sequences: Any, partitions: Any, offsets: Any, acked_ns: Any) -> None:
         rows = sequences - chunk.first
         chunk.columns["acked_ns"][rows] = acked_ns
         chunk.columns["partition"][rows] = partitions
@@ -244,21 +245,23 @@ class ReceiveColumns(_ChunkedTable):
         self._chunk = self._new_chunk(0)
         self.received = 0
 
-    def add(self, count: int, columns: dict[str, Any], received_ns: int) -> None:
-        """`columns`: arrays of `count` values, or one value for all."""
-        done = 0
+    def add(self, count: int, columns: dict[str, Any], received_ns: Any) -> None:
+        """`columns` and `received_ns`: arrays of `count` values, or one value for all."""
+        if not count:
+            return
+        done, now_ns = 0, int(received_ns if np.ndim(received_ns) == 0 else received_ns[0])
+        columns = {**columns, "received_ns": received_ns}
         while done < count:
             chunk = self._chunk
-            if chunk.room == 0 or (chunk.used and received_ns - chunk.opened_ns > SEAL_AFTER_NS):
+            if chunk.room == 0 or (chunk.used and now_ns - chunk.opened_ns > SEAL_AFTER_NS):
                 self._hand_over(chunk)
                 chunk = self._chunk = self._new_chunk(self.received + done)
             if not chunk.used:
-                chunk.opened_ns = received_ns
+                chunk.opened_ns = now_ns
             n = min(count - done, chunk.room)
             rows = slice(chunk.used, chunk.used + n)
             for name, values in columns.items():
                 chunk.columns[name][rows] = values if np.ndim(values) == 0 else values[done : done + n]
-            chunk.columns["received_ns"][rows] = received_ns
             chunk.used += n
             done += n
         self.received += count

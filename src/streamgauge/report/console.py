@@ -25,6 +25,7 @@ from streamgauge.report.quantities import (
     s_text,
     us_text,
 )
+from streamgauge.report.transport_text import print_transports
 from streamgauge.report.words import (
     COUNT_NAMES,
     LEG_NAMES,
@@ -63,6 +64,9 @@ def print_results(document: Document, console: Console) -> None:
         print_comparison(document, console)
     if document["limit"] is not None:
         print_limit(document, console)
+        return
+    if document["transports"] is not None:
+        print_transports(document["transports"], console)
         return
     if len(cases) > 1:
         console.print()

@@ -18,6 +18,7 @@ from streamgauge.report.comparison_document import comparison_parts
 from streamgauge.report.limit_document import limit_part
 from streamgauge.report.parameters import effective_parameters
 from streamgauge.report.result_tables import ResultTables, Row
+from streamgauge.report.transport_rows import transports_part
 from streamgauge.tables.results import (
     ACCOUNTING,
     CASE,
@@ -63,7 +64,8 @@ def results_document(run: RunDir, tables: ResultTables | None = None) -> Documen
     environment = run.read_json(run.environment) if run.has(run.environment) else {}
     if plan.comparison is not None:
         compared = comparison_parts(plan.comparison, status, tables)
-        head = {"run": plan.run, "name": plan.name, "environment": environment, "limit": None}
+        head = {"run": plan.run, "name": plan.name, "environment": environment}
+        head |= {"limit": None, "transports": None}
         return {key: _strict(value) for key, value in (head | compared).items()}
     cases = [_case(case, status, tables) for case in plan.cases]
     # Cases of a search beyond the limit are there to break.
@@ -76,6 +78,7 @@ def results_document(run: RunDir, tables: ResultTables | None = None) -> Documen
         "reason": reason,
         "environment": environment,
         "cases": cases,
+        "transports": transports_part(plan, cases, environment),
         "comparison": None,
         "comparisons": [],
         "limit": limit_part(plan, read_search(run), cases),

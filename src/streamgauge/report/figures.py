@@ -32,11 +32,11 @@ def percentile_figure(case: Document, histogram: list[Row]) -> Figure | None:
         by_leg[row["leg"]].append(row)
     statistics = {**case["latency_ms"], "intended_to_sent": case["schedule_lag_ms"]}
     lines = [
-        _curve(by_leg[leg], statistics[leg], name) | {"line": _LEG_STYLES[leg]}
+        curve(by_leg[leg], statistics[leg], name) | {"line": _LEG_STYLES[leg]}
         for leg, name in LEG_NAMES.items()
         if by_leg[leg]
     ]
-    return _percentile_plot("Latency by percentile", lines)
+    return percentile_plot("Latency by percentile", lines)
 
 
 def comparison_figure(cases: list[tuple[Document, list[Row]]]) -> Figure | None:
@@ -48,8 +48,8 @@ def comparison_figure(cases: list[tuple[Document, list[Row]]]) -> Figure | None:
         if rows:
             note = "" if leg == "intended_to_received" else f" ({LEG_NAMES[leg]})"
             name = f"{case['case']} {case_title(case)}{note}"
-            lines.append(_curve(rows, case["latency_ms"][leg], name) | {"line": line_style(number, 2)})
-    return _percentile_plot("Latency from the intended time, by percentile, all cases", lines)
+            lines.append(curve(rows, case["latency_ms"][leg], name) | {"line": line_style(number, 2)})
+    return percentile_plot("Latency from the intended time, by percentile, all cases", lines)
 
 
 def nines(quantile: float) -> float:
@@ -57,7 +57,7 @@ def nines(quantile: float) -> float:
     return -math.log10(1 - quantile)
 
 
-def _curve(rows: list[Row], statistics: Document, name: str) -> Figure:
+def curve(rows: list[Row], statistics: Document, name: str) -> Figure:
     """Percentiles out of a histogram, evenly spaced in nines, up to the maximum.
 
     They interpolate between neighbours, as the percentiles of table `latency` do.
@@ -85,7 +85,7 @@ def _curve(rows: list[Row], statistics: Document, name: str) -> Figure:
     }
 
 
-def _percentile_plot(title: str, lines: list[Figure]) -> Figure | None:
+def percentile_plot(title: str, lines: list[Figure]) -> Figure | None:
     if not lines:
         return None
     last = max(line["x"][-1] for line in lines)

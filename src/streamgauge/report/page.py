@@ -23,6 +23,7 @@ from streamgauge.report.time_figures import (
     throughput_figure,
     traffic_figure,
 )
+from streamgauge.report.transport_page import transports_section
 from streamgauge.tables.results import HISTOGRAM, RESOURCES
 
 _COMPARED_AT_MOST = 12
@@ -38,6 +39,8 @@ def render_page(document: Document, tables: ResultTables) -> str:
     histograms = {case["case"]: tables.rows(HISTOGRAM, case["case"]) for case in cases}
     searched = document["limit"] is not None
     body: list[Markup | None] = [header(document, limit_fact(document) if searched else None)]
+    if document["transports"] is not None:
+        body.append(transports_section(document, histograms, figures))
     if searched:
         body.append(limit_section(document, figures))
     elif len(cases) > 1:

@@ -48,6 +48,7 @@ def effective_parameters(case: Case) -> Parameters:
         "subscription": load.subscription,
         "acks": load.acks,
         "completions": load.completions,
+        "engine": load.engine,
         "transaction_messages": load.transactions.messages if load.transactions else None,
         "compression": load.compression,
         "drain_timeout_s": load.drain_timeout,
@@ -101,6 +102,8 @@ def rate_text(rate: Any) -> str:
 
 def size_text(size: Any) -> str:
     if isinstance(size, dict):
+        if "protobuf" in size:
+            return "protobuf orders"
         if "lines_of" in size:
             return f"lines of {size['lines_of']}"
         return f"{size['distribution']} {format_bytes(size['min'])} to {format_bytes(size['max'])}"

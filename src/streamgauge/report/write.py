@@ -6,12 +6,16 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.report.comparison_csv import repetitions_csv
 from streamgauge.report.comparison_markdown import comparison_markdown
 from streamgauge.report.csv_files import write_csv_files
-from streamgauge.report.document import document_text, results_document
+from streamgauge.report.document import Document, document_text, results_document
+from streamgauge.report.hdr_files import hgrm_text, hlog_text
 from streamgauge.report.kafka_perf_csv import write_kafka_perf_csv
 from streamgauge.report.limit_csv import limit_csv
 from streamgauge.report.page import render_page
 from streamgauge.report.plots import plot_files
 from streamgauge.report.result_tables import ResultTables
+from streamgauge.report.transport_rows import LEG, rate_name
+from streamgauge.report.transport_text import transports_csv, transports_markdown
+from streamgauge.tables.results import HISTOGRAM
 
 
 def write_report(run: RunDir) -> str:
@@ -25,6 +29,8 @@ def write_report(run: RunDir) -> str:
             place = f"{run.report_csv}/repetitions-{temperature}.csv"
             run.write_text(place, repetitions_csv(document, tables, temperature))
         run.write_text(run.report_markdown, comparison_markdown(document))
+    if document["transports"] is not None:
+        _write_transports(run, document, tables)
     write_kafka_perf_csv(run, tables)
     if document["limit"] is not None:
         run.write_text(f"{run.report_csv}/limit.csv", limit_csv(document))
@@ -32,3 +38,17 @@ def write_report(run: RunDir) -> str:
         run.write_bytes(f"{run.report_plots}/{name}", content)
     run.write_text(run.report_page, render_page(document, tables))
     return run.url(run.report_page)
+
+
+def _write_transports(run: RunDir, document: Document, tables: ResultTables) -> None:
+    """The seed's table, and each histogram as the usual tools read it."""
+    part = document["transports"]
+    run.write_text(f"{run.report_csv}/transports.csv", transports_csv(part))
+    run.write_text(run.report_transports, transports_markdown(part))
+    for case in document["cases"]:
+        rows = [row for row in tables.rows(HISTOGRAM, case["case"]) if row["leg"] == LEG]
+        if rows:
+            rate = float(case["parameters"]["rate"])
+            place = f"{run.report_histograms}/{case['target']}-{rate_name(rate)}-{case['case']}"
+            run.write_text(f"{place}.hlog", hlog_text(rows, case["range_s"]["sent"] or 0.0))
+            run.write_text(f"{place}.hgrm", hgrm_text(rows))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from streamgauge.spec.model import Setting, SpecModel
 
@@ -34,6 +34,38 @@ class KafkaClusterSystem(SpecModel):
         return brokers
 
 
+class AeronMediaDriverSystem(SpecModel):
+    """Aeron's media driver, started for the run and stopped after it."""
+
+    kind: Literal["aeron_media_driver"]
+    profile: Literal["auto", "low_latency", "few_cores"] = "auto"
+    """auto: low_latency from 5 cores on."""
+    properties: dict[str, Setting] = {}
+    """Aeron's own, beside or instead of the profile's."""
+
+
+class NatsServerSystem(SpecModel):
+    """A NATS server with JetStream, started for the run and stopped after it."""
+
+    kind: Literal["nats_server"]
+    properties: dict[str, Setting] = {}
+    """Lines of its configuration file beside or instead of ours."""
+
+
+def _system_branch(value: Any) -> str:
+    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    return f"<{kind}>" if kind in ("aeron_media_driver", "nats_server") else "<kafka_cluster>"
+
+
+# Branches are told apart before validation, so that an error speaks of the branch that was meant.
+SystemSpec = Annotated[
+    Annotated[KafkaClusterSystem, Tag("<kafka_cluster>")]
+    | Annotated[AeronMediaDriverSystem, Tag("<aeron_media_driver>")]
+    | Annotated[NatsServerSystem, Tag("<nats_server>")],
+    Discriminator(_system_branch),
+]
+
+
 class Target(SpecModel):
     """Driver + settings. `client` goes to the client library as it is."""
 
@@ -45,7 +77,7 @@ class Target(SpecModel):
     """Native client settings, for producers and consumers alike."""
     producer_client: dict[str, Setting] = {}
     consumer_client: dict[str, Setting] = {}
-    system: KafkaClusterSystem | None = None
+    system: SystemSpec | None = None
 
     @field_validator("name")
     @classmethod

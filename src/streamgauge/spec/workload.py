@@ -55,6 +55,12 @@ class FileLines(SpecModel):
     lines_of: str
 
 
+class ProtobufOrder(SpecModel):
+    """Payloads are protobuf orders of 78 bytes, serialised and parsed within the measured time."""
+
+    protobuf: Literal["order"]
+
+
 def _size(value: Any) -> Any:
     return parse_bytes(value) if isinstance(value, (int, float, str)) else value
 
@@ -62,6 +68,8 @@ def _size(value: Any) -> Any:
 def _size_branch(value: Any) -> str:
     if isinstance(value, FileLines) or (isinstance(value, dict) and "lines_of" in value):
         return "<lines>"
+    if isinstance(value, ProtobufOrder) or (isinstance(value, dict) and "protobuf" in value):
+        return "<protobuf>"
     return "<drawn>" if isinstance(value, (dict, SizeDistribution)) else "<fixed>"
 
 
@@ -69,7 +77,8 @@ def _size_branch(value: Any) -> str:
 MessageSize = Annotated[
     Annotated[int, Tag("<fixed>")]
     | Annotated[SizeDistribution, Tag("<drawn>")]
-    | Annotated[FileLines, Tag("<lines>")],
+    | Annotated[FileLines, Tag("<lines>")]
+    | Annotated[ProtobufOrder, Tag("<protobuf>")],
     Discriminator(_size_branch),
     BeforeValidator(_size),
 ]
@@ -102,6 +111,10 @@ class Message(SpecModel):
 
     @model_validator(mode="after")
     def _header_fits(self) -> Message:
+        if isinstance(self.size, ProtobufOrder):
+            if self.header_in not in ("auto", "value") or self.headers or self.keys.kind != "none":
+                raise ValueError("protobuf orders carry their header themselves: no keys, no headers")
+            return self
         smallest = self.size if isinstance(self.size, int) else getattr(self.size, "min", None)
         if self.header_in == "value" and smallest is not None and smallest < MESSAGE_HEADER_BYTES:
             raise ValueError(
@@ -117,6 +130,8 @@ class Message(SpecModel):
         """Where the header travels, decided."""
         if self.header_in != "auto":
             return self.header_in
+        if isinstance(self.size, ProtobufOrder):
+            return "value"
         smallest = self.size if isinstance(self.size, int) else getattr(self.size, "min", 0)
         if smallest >= MESSAGE_HEADER_BYTES:
             return "value"
@@ -156,6 +171,10 @@ class Load(SpecModel):
     subscription: Literal["assigned", "group"] = "assigned"
     """assigned: partitions are dealt out to consumers beforehand; group: the broker does it."""
     acks: Literal["0", "1", "all"] = "all"
+    engine: Literal["python", "jvm"] = "python"
+    """Where the loops run that send and receive: in Python, or in the JVM of the client library."""
+    proof: bool = False
+    """Before the start, messages that nobody counts are sent until the consumer has received one."""
     completions: bool = True
     """Producers hear of every message what became of it (delivery reports)."""
     transactions: Transactions | None = None
@@ -216,9 +235,25 @@ class Load(SpecModel):
                 raise ValueError(
                     f"stream_size: {self.stream_size} bytes hold no message of {self.message.size} bytes"
                 )
+        if self.proof and (self.producers, self.consumers, self.partition_count) != (1, 1, 1):
+            raise ValueError("proof: is for one producer and one consumer on one partition")
+        if self.engine == "jvm":
+            self._fits_jvm()
         if self.transactions is not None and self.acks != "all":
             raise ValueError("transactions: need acks: all")
         return self
+
+    def _fits_jvm(self) -> None:
+        if not isinstance(self.message.size, ProtobufOrder):
+            raise ValueError("engine: jvm sends protobuf orders; set message.size: {protobuf: order}")
+        if (self.producers, self.consumers, self.partition_count) != (1, 1, 1):
+            raise ValueError("engine: jvm has one producer and one consumer on one partition")
+        if not isinstance(self.rate, float) or self.total_messages is None:
+            raise ValueError("engine: jvm needs one constant rate, and an amount")
+        if self.subscription == "group" or self.transactions is not None or not self.completions:
+            raise ValueError(
+                "engine: jvm has no groups and no transactions, and every message's fate is told"
+            )
 
     @property
     def partition_count(self) -> int:
@@ -271,6 +306,8 @@ class Workload(SpecModel):
     crossed with each other."""
     cases: tuple[dict[str, Any], ...] = ()
     """Cases one by one, each with its values for fields of `load`; crossed with `sweep`."""
+    harness: str | None = None
+    """The target that measures what everything but a transport costs."""
     iterations: Count = Field(default=1, ge=1)
     """How often all of it is done, one round after another."""
 
@@ -350,6 +387,8 @@ class Workload(SpecModel):
         names = [target.name for target in self.targets]
         if len(set(names)) != len(names):
             raise ValueError(f"targets have the same name: {', '.join(names)}")
+        if self.harness is not None and self.harness not in names:
+            raise ValueError(f"harness: {self.harness} is not a target; allowed: {', '.join(names)}")
         return self
 
 

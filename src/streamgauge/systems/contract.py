@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from streamgauge.core.errors import StreamgaugeError
 
@@ -38,6 +38,14 @@ class System(ABC):
     @abstractmethod
     def processes(self) -> dict[str, int]:
         """Name → process id, e.g. {"broker-1": 1234}, for whoever samples CPU and memory."""
+
+    def description(self) -> str:
+        """What it is, in a few words."""
+        return type(self).__name__
+
+    def settings(self) -> dict[str, Any]:
+        """What is in force, for the run's environment.json; `notes`: what the user should know."""
+        return {}
 
     @abstractmethod
     def stop(self) -> None:

@@ -131,6 +131,9 @@ class KafkaCluster(System):
     def log_file(self, name: str) -> Path:
         return self.log_dir / f"{name}.log"
 
+    def description(self) -> str:
+        return f"embedded Apache Kafka, {self.brokers} broker(s)"
+
     def settings(self) -> dict[str, object]:
         """What is in force, for the run's environment.json."""
         return {

@@ -1,0 +1,88 @@
+"""Aeron through our engines against a plain Java program, over one media driver and one channel, in turn."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.agents import column, run_agents
+from bench.measurements import Ratio, in_pairs
+from streamgauge.drivers.aeron_clients import stream_of
+from streamgauge.jvm import embedded
+from streamgauge.jvm.compiler import compiled
+from streamgauge.jvm.jars import classpath, fetch
+from streamgauge.jvm.java import find_java
+from streamgauge.systems.aeron_media_driver import AeronMediaDriver
+
+_CHANNEL = "aeron:ipc"
+_DEADLINE_S = 300
+
+
+class AeronBench:
+    """One producer and one consumer, each in a process of its own, on both sides; protobuf orders."""
+
+    def __init__(self, folder: Path, pairs: int, rate: int, seconds: int) -> None:
+        self._folder, self._pairs, self._rate = folder, pairs, rate
+        self._messages, self._warm_up = rate * seconds, rate * 3
+
+    def run(self) -> None:
+        with AeronMediaDriver(log_dir=self._folder / "aeron") as driver:
+            directory = str(driver.directory)
+            for engine, goal in (("jvm", "≤ 1.2"), ("python", "stated")):
+                ratio = Ratio(f"Aeron ipc median at {self._rate:,}/s, {engine}, to a Java twin", goal)
+                measured = in_pairs(
+                    self._pairs,
+                    ratio,
+                    lambda topic, engine=engine: self._ours(directory, topic, engine),  # type: ignore[misc]
+                    lambda topic: self._theirs(directory, topic),
+                )
+                print(measured.line("µs"), flush=True)
+
+    def _ours(self, directory: str, topic: str, engine: str) -> float:
+        target = {"name": "aeron", "driver": "aeron", "settings": {"directory": directory}}
+        load: dict[str, Any] = {
+            "messages": self._messages,
+            "warm_up_messages": self._warm_up,
+            "rate": self._rate,
+            "engine": engine,
+            "proof": True,
+            "message": {"size": {"protobuf": "order"}},
+            "topics": {"name": topic},
+        }
+        run = run_agents(self._folder, target, load)
+        order = np.argsort(column(run, "sends", "sequence"))
+        intended = column(run, "sends", "intended_ns")[order]
+        sequence, received = column(run, "receives", "sequence"), column(run, "receives", "received_ns")
+        if len(received) != self._messages + self._warm_up:
+            raise RuntimeError(f"{len(received)} of {self._messages + self._warm_up} messages came")
+        latency_us = (received - intended[sequence]) / 1e3
+        return float(np.median(latency_us[sequence >= self._warm_up]))
+
+    def _theirs(self, directory: str, topic: str) -> float:
+        jars = fetch("aeron")
+        orders = compiled(Path(embedded.__file__).parent / "orders", jars)
+        twin = compiled(Path(__file__).parent / "java_aeron", [*jars, orders])
+        command = [
+            str(find_java().executable),
+            *("-Xmx256m", "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED"),
+            "-Dagrona.disable.bounds.checks=true",
+            *("-cp", classpath([*jars, orders, twin]), "AeronTwin"),
+        ]
+        figures = (stream_of(topic, 0), self._rate, self._messages, self._warm_up)
+        arguments = [directory, _CHANNEL, *map(str, figures)]
+        with subprocess.Popen(
+            [*command, "subscribe", *arguments], stdout=subprocess.PIPE, text=True
+        ) as subscriber:
+            try:
+                subprocess.run([*command, "publish", *arguments], check=True, timeout=_DEADLINE_S)
+                printed, _ = subscriber.communicate(timeout=_DEADLINE_S)
+            finally:
+                subscriber.kill()
+        latencies = [int(line) / 1e3 for line in printed.split()]
+        if len(latencies) != self._messages:
+            raise RuntimeError(f"the twin received {len(latencies)} of {self._messages} messages")
+        return statistics.median(latencies)

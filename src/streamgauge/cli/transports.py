@@ -1,0 +1,168 @@
+"""`streamgauge transports`: one producer, one consumer, protobuf orders, a ladder of rates."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from streamgauge.cli.options import Debug, Master, Out, PrintWorkload, Quiet
+from streamgauge.cli.running import run_workload
+from streamgauge.cli.transport_env import EnvFile, read_env_file
+from streamgauge.cli.transport_targets import HARNESS, TransportChoices, chosen_names, engine_for, targets
+from streamgauge.core.errors import BadInput
+from streamgauge.core.units import parse_count, parse_rate, parse_seconds
+from streamgauge.spec.loading import dump_yaml, parse
+from streamgauge.spec.workload import Workload
+
+SHORTEST_S = 5.0
+"""Of a step: what is shorter says more about its first moments than about the transport."""
+_USUAL_RPS = "1k,5k,10k,25k,50k,100k"
+_USUAL_ITERATIONS, _USUAL_WARM_UP = 100_000, 10_000
+_SPARE_S = 90.0
+"""For the connection, and for what a transport is behind when the last message was due."""
+_BAD_INPUT = 2
+
+
+class EngineChoice(StrEnum):
+    python = "python"
+    jvm = "jvm"
+
+
+class Profile(StrEnum):
+    auto = "auto"
+    low_latency = "low_latency"
+    few_cores = "few_cores"
+
+
+def transports_command(
+    transport: Annotated[
+        str | None,
+        typer.Option(
+            help="Which, with commas between; aeron is aeron-ipc and aeron-udp.", show_default="kafka,aeron"
+        ),
+    ] = None,
+    rps: Annotated[
+        str | None, typer.Option(help="Messages a second of each step.", show_default=_USUAL_RPS)
+    ] = None,
+    warm_up: Annotated[
+        str | None, typer.Option(help="Messages ahead of each step, kept apart.", show_default="10k")
+    ] = None,
+    iterations: Annotated[
+        str | None,
+        typer.Option(help="Messages of each step.", show_default="100k, or as many as 5 s take"),
+    ] = None,
+    seconds: Annotated[
+        str | None,
+        typer.Option(help="Instead of --iterations: how long each step lasts.", show_default=False),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Allow steps below 5 s.")] = False,
+    engine: Annotated[
+        EngineChoice | None,
+        typer.Option(help="Where the loops run.", show_default="jvm, if all transports have it"),
+    ] = None,
+    env_file: Annotated[
+        Path | None,
+        typer.Option(help="transportLoadTest.*, kafka.* and aeron.* settings.", show_default=False),
+    ] = None,
+    bootstrap: Annotated[
+        str | None, typer.Option(help="Kafka to use; else an embedded one.", show_default=False)
+    ] = None,
+    aeron_dir: Annotated[
+        str | None, typer.Option(help="Media driver to use; else one is started.", show_default=False)
+    ] = None,
+    aeron_profile: Annotated[
+        Profile, typer.Option(help="Of the media driver that is started; auto: by cores.")
+    ] = Profile.auto,
+    harness: Annotated[
+        bool, typer.Option("--harness/--no-harness", help="Measure the harness's own cost, too.")
+    ] = True,
+    out: Out = "runs",
+    master: Master = None,
+    print_workload: PrintWorkload = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Send orders through each transport at each rate; latency from the intended time, with ser/de."""
+    env = read_env_file(env_file) if env_file is not None else EnvFile()
+    names = chosen_names(transport or env.transport or "kafka,aeron")
+    broken = {name: why for name in names if (why := env.complaint_of(name)) is not None}
+    for name, why in broken.items():
+        typer.echo(f"streamgauge: {name} is left out: {why}", err=True)
+    names = [name for name in names if name not in broken]
+    if not names:
+        raise BadInput("no transport is left to be measured")
+    chosen = engine.value if engine is not None else engine_for(names)
+    choices = TransportChoices(chosen, bootstrap, aeron_dir, aeron_profile.value, env)
+    made = targets(names, choices)
+    content: dict[str, Any] = {
+        "name": "transports",
+        "targets": [*([HARNESS] if harness else []), *made],
+        "harness": HARNESS["name"] if harness else None,
+        "load": {
+            "messages": _USUAL_ITERATIONS,
+            "rate": "1k/s",
+            "message": {"size": {"protobuf": "order"}},
+            "topics": {"own_names": True, **env.topics, "name": env.topics.get("name", "transports")},
+            "acks": env.acks or "all",
+            "engine": chosen,
+            "proof": True,
+            "drain_timeout": "10s",
+        },
+        "cases": _steps(
+            rps or env.rps or _USUAL_RPS,
+            warm_up or env.warm_up,
+            iterations or (None if seconds else env.iterations),
+            seconds,
+            force=force,
+        ),
+    }
+    workload = parse(Workload, content, "transports")
+    if print_workload:
+        typer.echo(dump_yaml(workload), nl=False)
+        return
+    notes = Console(stderr=True, quiet=quiet)
+    for note in [*env.notes, f"engine {chosen}"]:
+        notes.print(note, highlight=False, soft_wrap=True)
+    code = run_workload(workload, out=out, master=master, quiet=quiet, debug=debug)
+    raise typer.Exit(code or (_BAD_INPUT if broken else 0))
+
+
+def _steps(
+    rps: str, warm_up: str | None, iterations: str | None, seconds: str | None, *, force: bool
+) -> list[dict[str, Any]]:
+    if iterations is not None and seconds is not None:
+        raise BadInput("--iterations and --seconds both say how long; give one of them")
+    rates = [_parsed("--rps", parse_rate, item) for item in rps.split(",") if item.strip()]
+    if not rates or min(rates) <= 0:
+        raise BadInput(f"--rps {rps}: rates above 0, with commas between")
+    warm = _USUAL_WARM_UP if warm_up is None else _parsed("--warm-up", parse_count, warm_up)
+    steps = []
+    for rate in rates:
+        if seconds is not None:
+            messages = max(1, round(rate * _parsed("--seconds", parse_seconds, seconds)))
+        elif iterations is not None:
+            messages = _parsed("--iterations", parse_count, iterations)
+        else:
+            messages = max(_USUAL_ITERATIONS, round(rate * SHORTEST_S))
+        lasts_s = messages / rate
+        if lasts_s < SHORTEST_S and not force:
+            raise BadInput(
+                f"{messages:,} messages at {rate:g}/s last {lasts_s:.2g} s, which is too short to tell "
+                f"anything; allowed: {SHORTEST_S:g} s and more (--seconds 10s), or --force"
+            )
+        limit_s = 2 * (messages + warm) / rate + _SPARE_S
+        steps.append(
+            {"rate": rate, "messages": messages, "warm_up_messages": warm, "time_limit": round(limit_s, 1)}
+        )
+    return steps
+
+
+def _parsed(flag: str, read: Any, text: str) -> Any:
+    try:
+        return read(text.strip())
+    except ValueError as error:
+        raise BadInput(f"{flag} {text}: {error}") from None

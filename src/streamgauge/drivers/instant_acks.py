@@ -1,0 +1,36 @@
+"""What became of messages that a transport takes for good, or refuses, while they are handed over."""
+
+from __future__ import annotations
+
+import queue
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.drivers.contract import Acks
+
+
+class InstantAcks:
+    """Filled by the thread that sends, emptied by the one that polls."""
+
+    def __init__(self) -> None:
+        self._waiting: queue.SimpleQueue[Acks] = queue.SimpleQueue()
+        # Two counts, each for one thread: adding to one from both would lose some.
+        self._taken = self._told = 0
+
+    def add(self, first_sequence: int, partition: int, offsets: NDArray[np.int64]) -> None:
+        count = len(offsets)
+        self._taken += count
+        sequences = np.arange(first_sequence, first_sequence + count)
+        self._waiting.put(Acks(sequences, partition, offsets))
+
+    def poll(self, timeout_s: float) -> Acks | None:
+        try:
+            acks = self._waiting.get(timeout=timeout_s) if timeout_s > 0 else self._waiting.get_nowait()
+        except queue.Empty:
+            return None
+        self._told += len(acks)
+        return acks
+
+    def outstanding(self) -> int:
+        return self._taken - self._told

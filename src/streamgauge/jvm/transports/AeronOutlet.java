@@ -1,0 +1,70 @@
+package streamgauge.transports;
+
+import io.aeron.ExclusivePublication;
+import io.aeron.Publication;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/** One stream to publish to. A message lies before the position that the publication then has. */
+public final class AeronOutlet implements Outlet {
+    private final AeronClient client;
+    private final ExclusivePublication publication;
+    private final UnsafeBuffer buffer = new UnsafeBuffer(0, 0);
+
+    public AeronOutlet(AeronClient client, String channel, int stream) {
+        this.client = client;
+        this.publication = client.publish(channel, stream);
+    }
+
+    @Override
+    public long offer(long sequence, byte[] bytes, int length) {
+        buffer.wrap(bytes, 0, length);
+        return place(publication.offer(buffer, 0, length));
+    }
+
+    /**
+     * Offer many at once, for Python: `memory` holds the lengths (int) of all, then their bytes; places (long) are written
+     * to `places`. How many were taken.
+     */
+    public int offerAll(ByteBuffer memory, int count, ByteBuffer places) {
+        memory.order(ByteOrder.nativeOrder());
+        places.order(ByteOrder.nativeOrder());
+        buffer.wrap(memory);
+        int at = count * Integer.BYTES;
+        for (int row = 0; row < count; row++) {
+            int length = memory.getInt(row * Integer.BYTES);
+            long place = place(publication.offer(buffer, at, length));
+            if (place == REFUSED) {
+                return row;
+            }
+            places.putLong(row * Long.BYTES, place);
+            at += length;
+        }
+        return count;
+    }
+
+    private long place(long position) {
+        if (position > 0) {
+            return position - 1;
+        }
+        if (position == Publication.CLOSED || position == Publication.MAX_POSITION_EXCEEDED) {
+            client.check();
+            throw new IllegalStateException("the publication is closed, or at its largest position");
+        }
+        return REFUSED;
+    }
+
+    public boolean isConnected() {
+        return publication.isConnected();
+    }
+
+    public int mostBytes() {
+        return publication.maxMessageLength();
+    }
+
+    @Override
+    public void close() {
+        publication.close();
+    }
+}

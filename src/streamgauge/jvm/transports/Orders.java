@@ -1,0 +1,131 @@
+package streamgauge.transports;
+
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.CodedOutputStream;
+import java.io.IOException;
+import streamgauge.orders.OrderProto.Order;
+
+/**
+ * Orders to bytes and back, and their checksums; the twin of payload/orders.py.
+ *
+ * <p>An order is nine words: the four of the header, instrument, price, side and quantity, and two of the account.
+ */
+public final class Orders {
+    static final int MOST_BYTES = 256;
+    static final int INTACT = 0;
+    static final int CORRUPT = 1;
+    static final int UNEXPECTED = 2;
+    private static final int WORDS = 9;
+    private static final int CHECKSUM_WORD = 3;
+    private static final int MIX_BITS = 29;
+    private static final int INSTRUMENT_BYTES = 8;
+    private static final int ACCOUNT_BYTES = 16;
+
+    private final long owner;
+    private final long[] weights;
+    private final long lengthSum;
+    private final String[] instruments;
+    private final String[] accounts;
+    private final long[] prices;
+    private final int[] quantities;
+    private final int[] sides;
+    private final long[] words = new long[WORDS];
+
+    /** Columns of the orders that are sent over and over; without any, orders can only be read. */
+    public Orders(
+            long owner,
+            long[] weights,
+            long lengthSum,
+            String[] instruments,
+            int[] sides,
+            long[] prices,
+            int[] quantities,
+            String[] accounts) {
+        this.owner = owner;
+        this.weights = weights;
+        this.lengthSum = lengthSum;
+        this.instruments = instruments;
+        this.sides = sides;
+        this.prices = prices;
+        this.quantities = quantities;
+        this.accounts = accounts;
+    }
+
+    /** Make the order and serialise it; how many bytes that were. */
+    int write(long sequence, long intendedNs, byte[] bytes) {
+        int number = (int) Math.floorMod(sequence, (long) prices.length);
+        String instrument = instruments[number];
+        String account = accounts[number];
+        words[0] = owner;
+        words[1] = sequence;
+        words[2] = intendedNs;
+        words[4] = word(instrument, 0);
+        words[5] = prices[number];
+        words[6] = quantities[number] | (long) sides[number] << 32;
+        words[7] = word(account, 0);
+        words[8] = word(account, 8);
+        Order order = Order.newBuilder()
+                .setOwner(owner)
+                .setSequence(sequence)
+                .setIntendedNs(intendedNs)
+                .setChecksum(checksum())
+                .setInstrument(instrument)
+                .setSideValue(sides[number])
+                .setPrice(prices[number])
+                .setQuantity(quantities[number])
+                .setAccount(account)
+                .build();
+        try {
+            CodedOutputStream out = CodedOutputStream.newInstance(bytes);
+            order.writeTo(out);
+            return out.getTotalBytesWritten();
+        } catch (IOException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    /** Parse one; its header is written to `header` (owner, sequence, intended). Whether it is whole, and ours. */
+    int read(byte[] bytes, int length, long[] header) {
+        Order order;
+        try {
+            order = Order.parseFrom(CodedInputStream.newInstance(bytes, 0, length));
+        } catch (IOException damaged) {
+            return UNEXPECTED;
+        }
+        String instrument = order.getInstrument();
+        String account = order.getAccount();
+        header[0] = words[0] = order.getOwner();
+        header[1] = words[1] = order.getSequence();
+        header[2] = words[2] = order.getIntendedNs();
+        if ((int) order.getOwner() != (int) owner) {
+            return UNEXPECTED;
+        }
+        if (instrument.length() != INSTRUMENT_BYTES || account.length() != ACCOUNT_BYTES) {
+            return CORRUPT;
+        }
+        words[4] = word(instrument, 0);
+        words[5] = order.getPrice();
+        words[6] = Integer.toUnsignedLong(order.getQuantity()) | (long) order.getSideValue() << 32;
+        words[7] = word(account, 0);
+        words[8] = word(account, 8);
+        return checksum() == order.getChecksum() ? INTACT : CORRUPT;
+    }
+
+    private long checksum() {
+        long sum = lengthSum;
+        for (int i = 0; i < WORDS; i++) {
+            if (i != CHECKSUM_WORD) {
+                sum += (words[i] ^ words[i] >>> MIX_BITS) * weights[i];
+            }
+        }
+        return sum;
+    }
+
+    private static long word(String text, int from) {
+        long word = 0;
+        for (int i = 7; i >= 0; i--) {
+            word = word << 8 | text.charAt(from + i) & 0xff;
+        }
+        return word;
+    }
+}

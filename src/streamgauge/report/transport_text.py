@@ -1,0 +1,130 @@
+"""The seed's table, for console, Markdown and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from streamgauge.report.quantities import NOTHING, count_text, digits_text
+from streamgauge.report.transport_rows import SHOWN_PERCENTILES, Document, promises_text, rate_name, unlike
+
+UNITS = (
+    "Latency in ms, from when a message was due until it was parsed: with serialisation and deserialisation."
+)
+HARNESS_MEANS = (
+    "Harness: the same messages at the same rate through memory alone, in the same run: what all but the "
+    "transport costs."
+)
+HEADINGS = ["RPS/Latency", *SHOWN_PERCENTILES.values(), "max", "lost", "harness 50th", "harness 99th", "rate"]
+
+
+def cells(row: Document) -> list[str]:
+    return [
+        rate_name(row["rate_per_s"]),
+        *(latency_text(row[f"{name}_ms"]) for name in SHOWN_PERCENTILES),
+        latency_text(row["max_ms"]),
+        count_text(row["lost"]) if row["messages"] else NOTHING,
+        latency_text(row["harness_p50_ms"]),
+        latency_text(row["harness_p99_ms"]),
+        held_text(row),
+    ]
+
+
+def latency_text(value_ms: float | None) -> str:
+    """Microseconds show: below a tenth of a millisecond there are four decimals."""
+    if value_ms is None:
+        return NOTHING
+    return f"{value_ms:.4f}" if abs(value_ms) < 0.1 else digits_text(value_ms)
+
+
+def held_text(row: Document) -> str:
+    """Whether the messages were sent when they were due, and who could not keep up."""
+    if row["held"] is None:
+        return row["status"] if row["status"] != "ok" else NOTHING
+    if row["held"]:
+        return "held"
+    share = f"{100 * row['sent_per_s'] / row['rate_per_s']:.0f}%"
+    return f"{share}: not even the harness" if row["harness_held"] is False else f"{share} of it"
+
+
+def by_transport(part: Document) -> Iterator[tuple[Document, list[Document]]]:
+    for about in part["transports"]:
+        yield about, [row for row in part["rows"] if row["transport"] == about["transport"]]
+
+
+def title(about: Document, part: Document) -> str:
+    engine = f", engine {part['engine']}" if part["engine"] else ""
+    return f"Results ({about['transport']}: driver {about['driver']}{engine})"
+
+
+def remarks(part: Document) -> Iterator[str]:
+    """What must be known to read the tables, and what went wrong."""
+    if (said := unlike(part)) is not None:
+        yield said
+    for about in part["transports"]:
+        for note in about["notes"]:
+            yield f"{about['transport']}: {note}"
+    for row in part["rows"]:
+        for reason in row["reasons"]:
+            yield f"{row['transport']} at {rate_name(row['rate_per_s'])}: {reason}"
+
+
+def print_transports(part: Document, console: Console) -> None:
+    console.print(Text(UNITS, "dim"))
+    console.print(Text(HARNESS_MEANS, "dim"))
+    for about, rows in by_transport(part):
+        console.print()
+        console.print(Text(title(about, part), "bold"))
+        console.print(Text(f"{about['system'] or NOTHING} · {promises_text(about['promises'])}", "dim"))
+        console.print(_table(rows))
+    for remark in remarks(part):
+        console.print(Text(f"• {remark}", "yellow"), soft_wrap=True)
+
+
+def _table(rows: list[Document]) -> Table:
+    """As the others, within 80 columns: both figures of the harness share one."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
+    for heading in ["RPS", *SHOWN_PERCENTILES.values(), "max", "lost", "harness\n50th/99th", "rate"]:
+        table.add_column(heading, justify="right", no_wrap=heading != "rate")
+    for row in rows:
+        *figures, half, most, held = cells(row)
+        style = None if row["status"] == "ok" else "red"
+        table.add_row(*figures, f"{half}/{most}", held, style=style)
+    return table
+
+
+def transports_markdown(part: Document) -> str:
+    lines = ["# Transports", "", UNITS, "", HARNESS_MEANS]
+    for about, rows in by_transport(part):
+        lines += ["", f"## {title(about, part)}", "", f"{about['system'] or NOTHING}"]
+        lines[-1] += f" · {promises_text(about['promises'])}"
+        lines += ["", _line(HEADINGS), _line(["---"] * len(HEADINGS)), *(_line(cells(row)) for row in rows)]
+    said = list(remarks(part))
+    if said:
+        lines += ["", "## To know", "", *(f"- {remark}" for remark in said)]
+    return "\n".join(lines) + "\n"
+
+
+def transports_csv(part: Document) -> str:
+    """Every figure of every row, unrounded."""
+    out = io.StringIO()
+    promises = {about["transport"]: about["promises"] for about in part["transports"]}
+    writer = csv.writer(out, lineterminator="\n")
+    names = [name for name in (part["rows"][0] if part["rows"] else {}) if name != "reasons"]
+    writer.writerow([*names, "engine", "durable", "ordered", "acked"])
+    for row in part["rows"]:
+        own = promises[row["transport"]]
+        promised: list[Any] = [own.get(name) for name in ("durable", "ordered", "acked")]
+        writer.writerow([*(row[name] for name in names), part["engine"], *promised])
+    return out.getvalue()
+
+
+def _line(texts: list[str]) -> str:
+    return f"| {' | '.join(text.replace('|', '/') for text in texts)} |"

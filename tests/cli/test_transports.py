@@ -1,0 +1,185 @@
+"""`streamgauge transports`: what its flags make, and real runs through the command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from streamgauge.report.document import results_schema
+from tests.cli.streamgauge_command import command, one_run, streamgauge
+
+
+def workload(*flags: str) -> dict[str, Any]:
+    done = streamgauge("transports", *flags, "--print-workload")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = yaml.safe_load(done.stdout)
+    return found
+
+
+def refused(*flags: str) -> str:
+    done = streamgauge("transports", *flags, "--print-workload")
+    assert done.returncode == 2
+    return done.stderr
+
+
+def test_the_usual_ladder_lasts_at_least_five_seconds_a_step() -> None:
+    made = workload()
+    assert [target["name"] for target in made["targets"]] == ["harness", "kafka", "aeron-ipc", "aeron-udp"]
+    assert [case["rate"] for case in made["cases"]] == [1000, 5000, 10_000, 25_000, 50_000, 100_000]
+    assert [case["messages"] for case in made["cases"]][-3:] == [125_000, 250_000, 500_000]
+    assert {case["warm_up_messages"] for case in made["cases"]} == {10_000}
+    assert made["load"]["engine"] == "jvm"
+    assert made["load"]["message"] == {"size": {"protobuf": "order"}}
+
+
+def test_a_transport_without_java_makes_it_the_engine_python() -> None:
+    made = workload("--transport", "kafka,zeromq", "--no-harness")
+    assert made["load"].get("engine", "python") == "python"
+    assert [target["driver"] for target in made["targets"]] == ["kafka_confluent", "zeromq"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--rps", "100k", "--iterations", "100k"], "last 1 s, which is too short to tell anything"),
+        (["--rps", "1k", "--seconds", "1s"], "too short to tell anything"),
+        (["--rps", "1k", "--seconds", "9s", "--iterations", "9k"], "both say how long"),
+        (["--rps", "fast"], "--rps fast:"),
+        (["--rps", "0"], "rates above 0"),
+        (["--warm-up", "some"], "--warm-up some:"),
+        (
+            ["--transport", "kafka,carrier-pigeon"],
+            "carrier-pigeon: there is no such transport; allowed: aeron,",
+        ),
+        (["--transport", ","], "--transport: names none"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(flags: list[str], said: str) -> None:
+    assert said in refused(*flags)
+
+
+def test_a_short_step_can_be_forced() -> None:
+    made = workload("--rps", "100k", "--iterations", "100k", "--force")
+    assert made["cases"][0]["messages"] == 100_000
+
+
+def test_a_transport_with_a_wrong_key_is_left_out(tmp_path: Path) -> None:
+    env = tmp_path / "test.env"
+    env.write_text("transportLoadTest.maxRpsLimit=2000\nkafka.producers.linger=1\n")
+    done = streamgauge("transports", "--env-file", env, "--print-workload")
+    assert "kafka is left out" in done.stderr
+    assert "did you mean kafka.producers.lingerMs?" in done.stderr
+    made = yaml.safe_load(done.stdout)
+    assert [target["name"] for target in made["targets"]] == ["harness", "aeron-ipc", "aeron-udp"]
+    assert [case["rate"] for case in made["cases"]] == [2000]
+
+
+def test_a_settings_file_reaches_the_clients(tmp_path: Path) -> None:
+    env = tmp_path / "test.env"
+    env.write_text("kafka.producers.lingerMs=7\nkafka.consumers.maxPollRecords=1\nkafka.producers.acks=1\n")
+    made = workload("--transport", "kafka", "--env-file", str(env))
+    assert made["targets"][1]["settings"]["linger_ms"] == 7
+    assert made["targets"][1]["consumer_client"]["max.poll.records"] == 1
+    assert made["load"]["acks"] == "1"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs")
+    flags = ["--rps", "500", "--iterations", "500", "--warm-up", "100", "--force", "--out", str(out)]
+    done = streamgauge("transports", "--transport", "kafka,aeron", *flags)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "Not alike: kafka (durable) and aeron-ipc, aeron-udp (nothing is kept)" in done.stdout
+    return one_run(out)
+
+
+@pytest.mark.broker
+@pytest.mark.spark
+class TestInTheJvm:
+    def test_every_cell_is_filled_and_nothing_is_lost(self, run: Path) -> None:
+        document = json.loads((run / "results" / "results.json").read_text())
+        Draft202012Validator(results_schema()).validate(document)
+        part = document["transports"]
+        assert part["engine"] == "jvm"
+        assert [row["transport"] for row in part["rows"]] == ["kafka", "aeron-ipc", "aeron-udp"]
+        for row in part["rows"]:
+            assert (row["status"], row["messages"], row["received"], row["lost"]) == ("ok", 500, 500, 0)
+            assert 0 < row["p25_ms"] <= row["p50_ms"] <= row["p99_9_ms"] <= row["max_ms"]
+            assert 0 < row["harness_p50_ms"] <= row["harness_p99_ms"]
+
+    def test_what_each_transport_promises_is_said(self, run: Path) -> None:
+        part = json.loads((run / "results" / "results.json").read_text())["transports"]
+        promises = {about["transport"]: about["promises"] for about in part["transports"]}
+        assert promises["kafka"] == {"durable": True, "ordered": True, "acked": True}
+        assert promises["aeron-udp"] == {"durable": False, "ordered": True, "acked": False}
+
+    def test_table_and_histograms_are_written(self, run: Path) -> None:
+        report = run / "report"
+        rows = list(csv.DictReader((report / "csv" / "transports.csv").open()))
+        assert [row["transport"] for row in rows] == ["kafka", "aeron-ipc", "aeron-udp"]
+        markdown = (report / "transports.md").read_text()
+        assert markdown.count("| 0.5K |") == 0 < markdown.count("| 500 |")
+        files = sorted(path.name for path in (report / "histograms").iterdir())
+        assert len(files) == 8
+        assert "kafka-500-002.hlog" in files
+
+
+@pytest.mark.spark
+def test_a_media_driver_that_is_killed_ends_its_case_and_not_the_run(tmp_path: Path) -> None:
+    flags = ["--rps", "1k,500", "--seconds", "6s", "--warm-up", "100", "--no-harness", "--out", str(tmp_path)]
+    process = subprocess.Popen(
+        command("transports", "--transport", "aeron-ipc,zeromq", "--engine", "python", *flags),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        killed = time.monotonic()
+        while not (pid := _media_driver_in_use(tmp_path)):
+            assert process.poll() is None
+            assert time.monotonic() < killed + 120
+            time.sleep(0.1)
+        os.kill(pid, signal.SIGKILL)
+        killed = time.monotonic()
+        while _status(tmp_path)["cases"]["001"]["status"] == "running":
+            assert time.monotonic() < killed + 20
+            time.sleep(0.05)
+        took_s = time.monotonic() - killed
+        printed, _ = process.communicate(timeout=200)
+    finally:
+        process.kill()
+    cases = _status(tmp_path)["cases"]
+    assert [cases[number]["status"] for number in ("001", "002", "003", "004")] == [
+        "failed",
+        "ok",
+        "ok",
+        "ok",
+    ]
+    assert "media driver" in cases["001"]["reason"]
+    assert took_s < 10
+    assert process.returncode == 1, printed
+
+
+def _status(out: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((one_run(out) / "status.json").read_text())
+    return found
+
+
+def _media_driver_in_use(out: Path) -> int | None:
+    """Its process id, once orders go through it."""
+    for folder in out.iterdir():
+        live = folder / "live" / "consumer-0.json"
+        if live.exists() and json.loads(live.read_text()).get("messages", 0) > 500:
+            systems = json.loads((folder / "environment.json").read_text())["systems"]
+            return int(systems["aeron-ipc"]["pid"])
+    return None
