@@ -37,7 +37,7 @@ def test_memory_that_is_too_small_is_said_before_anything_starts(
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=64 * 2**20))
     driver = AeronMediaDriver(log_dir=tmp_path, memory=tmp_path)
-    with pytest.raises(SystemFailed, match=r"is too small: 64 MiB are free, .*mount -o remount,size=\d+m"):
+    with pytest.raises(SystemFailed, match=r"is too small: 64.0 MiB are free, .*mount -o remount,size=\d+m"):
         driver.launch()
     assert driver.processes() == {}
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from streamgauge.cli.embedded import embedded_brokers
-from streamgauge.cli.options import Acks, Brokers, Debug, Master, Out, PrintWorkload, Quiet
+from streamgauge.cli.options import Acks, Brokers, Debug, EngineChoice, Master, Out, PrintWorkload, Quiet
 from streamgauge.cli.running import run_workload
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import dump_yaml, load_target, parse
@@ -22,11 +22,6 @@ _KAFKA = "kafka"
 class Preset(StrEnum):
     fair = "fair"
     seed = "seed"
-
-
-class EngineChoice(StrEnum):
-    python = "python"
-    jvm = "jvm"
 
 
 class ProcessChoice(StrEnum):

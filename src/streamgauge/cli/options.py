@@ -14,6 +14,11 @@ class Acks(StrEnum):
     all = "all"
 
 
+class EngineChoice(StrEnum):
+    python = "python"
+    jvm = "jvm"
+
+
 Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Where run folders go: a path or a URL.")]
 Master = Annotated[
     str | None,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from streamgauge.cli.options import Debug, Master, Out, PrintWorkload, Quiet
+from streamgauge.cli.options import Debug, EngineChoice, Master, Out, PrintWorkload, Quiet
 from streamgauge.cli.running import run_workload
 from streamgauge.cli.transport_env import EnvFile, read_env_file
 from streamgauge.cli.transport_targets import HARNESS, TransportChoices, chosen_names, engine_for, targets
@@ -25,11 +25,6 @@ _USUAL_ITERATIONS, _USUAL_WARM_UP = 100_000, 10_000
 _SPARE_S = 90.0
 """For the connection, and for what a transport is behind when the last message was due."""
 _BAD_INPUT = 2
-
-
-class EngineChoice(StrEnum):
-    python = "python"
-    jvm = "jvm"
 
 
 class Profile(StrEnum):
@@ -88,16 +83,45 @@ def transports_command(
 ) -> None:
     """Send orders through each transport at each rate; latency from the intended time, with ser/de."""
     env = read_env_file(env_file) if env_file is not None else EnvFile()
-    names = chosen_names(transport or env.transport or "kafka,aeron")
-    broken = {name: why for name in names if (why := env.complaint_of(name)) is not None}
-    for name, why in broken.items():
-        typer.echo(f"streamgauge: {name} is left out: {why}", err=True)
-    names = [name for name in names if name not in broken]
-    if not names:
-        raise BadInput("no transport is left to be measured")
+    named = chosen_names(transport or env.transport or "kafka,aeron")
+    names = _without_broken(named, env)
     chosen = engine.value if engine is not None else engine_for(names)
     choices = TransportChoices(chosen, bootstrap, aeron_dir, aeron_profile.value, env)
-    made = targets(names, choices)
+    steps = _steps(
+        rps or env.rps or _USUAL_RPS,
+        warm_up or env.warm_up,
+        iterations or (None if seconds else env.iterations),
+        seconds,
+        force=force,
+    )
+    workload = _workload(targets(names, choices), choices, steps, harness=harness)
+    if print_workload:
+        typer.echo(dump_yaml(workload), nl=False)
+        return
+    notes = Console(stderr=True, quiet=quiet)
+    for note in [*env.notes, f"engine {chosen}"]:
+        notes.print(note, highlight=False, soft_wrap=True)
+    code = run_workload(workload, out=out, master=master, quiet=quiet, debug=debug)
+    raise typer.Exit(code or (_BAD_INPUT if names != named else 0))
+
+
+def _without_broken(names: list[str], env: EnvFile) -> list[str]:
+    """What is wrong with one transport's settings keeps no other from being measured."""
+    left = []
+    for name in names:
+        if (why := env.complaint_of(name)) is None:
+            left.append(name)
+        else:
+            typer.echo(f"streamgauge: {name} is left out: {why}", err=True)
+    if not left:
+        raise BadInput("no transport is left to be measured")
+    return left
+
+
+def _workload(
+    made: list[dict[str, Any]], choices: TransportChoices, steps: list[dict[str, Any]], *, harness: bool
+) -> Workload:
+    env = choices.env
     content: dict[str, Any] = {
         "name": "transports",
         "targets": [*([HARNESS] if harness else []), *made],
@@ -106,29 +130,15 @@ def transports_command(
             "messages": _USUAL_ITERATIONS,
             "rate": "1k/s",
             "message": {"size": {"protobuf": "order"}},
-            "topics": {"own_names": True, **env.topics, "name": env.topics.get("name", "transports")},
+            "topics": {"name": "transports", "own_names": True, **env.topics},
             "acks": env.acks or "all",
-            "engine": chosen,
+            "engine": choices.engine,
             "proof": True,
             "drain_timeout": "10s",
         },
-        "cases": _steps(
-            rps or env.rps or _USUAL_RPS,
-            warm_up or env.warm_up,
-            iterations or (None if seconds else env.iterations),
-            seconds,
-            force=force,
-        ),
+        "cases": steps,
     }
-    workload = parse(Workload, content, "transports")
-    if print_workload:
-        typer.echo(dump_yaml(workload), nl=False)
-        return
-    notes = Console(stderr=True, quiet=quiet)
-    for note in [*env.notes, f"engine {chosen}"]:
-        notes.print(note, highlight=False, soft_wrap=True)
-    code = run_workload(workload, out=out, master=master, quiet=quiet, debug=debug)
-    raise typer.Exit(code or (_BAD_INPUT if broken else 0))
+    return parse(Workload, content, "transports")
 
 
 def _steps(

@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from streamgauge.drivers.contract import Acks, Consumer, ConsumerOptions, Producer, ProducerOptions, Received
+from streamgauge.drivers.contract import (
+    Acks,
+    ClientFacts,
+    Consumer,
+    ConsumerOptions,
+    Producer,
+    ProducerOptions,
+    Received,
+)
 from streamgauge.drivers.instant_acks import InstantAcks
 from streamgauge.drivers.transports_java import closed as no_longer_open
 from streamgauge.drivers.transports_java import java_class, opened, shared_memory
@@ -45,14 +53,27 @@ class Wiring:
         return self.called(self.who, lambda: java_class("AeronInlet")(*arguments))
 
 
-class AeronProducer(Producer):
+class _Wired(ClientFacts):
+    """What both sides tell of themselves."""
+
+    _wiring: Wiring
+    _crossings = 0
+
+    def settings_in_force(self) -> dict[str, Any]:
+        return self._wiring.facts
+
+    def counters(self) -> dict[str, int]:
+        return {"crossings": self._crossings} if self._crossings else {}
+
+
+class AeronProducer(_Wired, Producer):
     def __init__(
         self, wiring: Wiring, options: ProducerOptions, partitions: int, ends: dict[tuple[str, int], int]
     ) -> None:
         """`ends`: how far each (topic, partition) was published to; kept up to date."""
         self._wiring, self._options, self._partitions, self._ends = wiring, options, partitions, ends
         self._outlets: dict[tuple[int, int], Any] = {}
-        self._turn, self._crossings = 0, 0
+        self._turn = 0
         self._acks = InstantAcks()
         self._memory, self._java_memory = shared_memory(_FIRST_BYTES)
         places, self._java_places = shared_memory(8 * _ROWS)
@@ -99,12 +120,6 @@ class AeronProducer(Producer):
     def outstanding(self) -> int:
         return self._acks.outstanding()
 
-    def settings_in_force(self) -> dict[str, Any]:
-        return self._wiring.facts
-
-    def counters(self) -> dict[str, int]:
-        return {"crossings": self._crossings} if self._crossings else {}
-
     def close(self) -> None:
         no_longer_open(self)
         for outlet in self._outlets.values():
@@ -112,7 +127,7 @@ class AeronProducer(Producer):
         self._outlets = {}
 
 
-class AeronConsumer(Consumer):
+class AeronConsumer(_Wired, Consumer):
     def __init__(self, wiring: Wiring, options: ConsumerOptions, idle: str) -> None:
         self._wiring = wiring
         self._places = list(options.partitions)
@@ -125,7 +140,6 @@ class AeronConsumer(Consumer):
         self._receiver.setMemory(java_memory)
         topics, partitions = zip(*self._places, strict=True) if self._places else ((), ())
         self._topics, self._partitions = np.array(topics, np.int32), np.array(partitions, np.int32)
-        self._crossings = 0
         opened(self)
 
     def wait_ready(self, deadline_s: float) -> None:
@@ -159,12 +173,6 @@ class AeronConsumer(Consumer):
             int(self._receiver.position(number)) >= ends.get(place, 0)
             for number, place in enumerate(self._places)
         )
-
-    def settings_in_force(self) -> dict[str, Any]:
-        return self._wiring.facts
-
-    def counters(self) -> dict[str, int]:
-        return {"crossings": self._crossings} if self._crossings else {}
 
     def close(self) -> None:
         no_longer_open(self)

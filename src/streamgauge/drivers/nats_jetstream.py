@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping
 from functools import partial
+from importlib.metadata import version
 from typing import Any, TypeVar
 
 import nats
@@ -67,7 +68,8 @@ class NatsJetStream(Driver):
     def check_reachable(self, deadline_s: float) -> dict[str, Any]:
         async def ask() -> dict[str, Any]:
             await (await self._admin()).account_info()
-            return {"nats": self._connection.connected_server_version.__str__(), "nats-py": nats.__name__}
+            server = str(self._connection.connected_server_version)
+            return {"nats-server": server, "nats-py": version("nats-py")}
 
         return self._run(ask(), deadline_s)
 

@@ -6,6 +6,7 @@ count, written before its value, so that both sides know the same one.
 
 from __future__ import annotations
 
+import math
 import socket
 import struct
 from collections.abc import Mapping
@@ -183,7 +184,7 @@ class _Consumer(Consumer):
         """It listens; producers that come now find it."""
 
     def poll(self, timeout_s: float) -> Received | None:
-        found = self._poller.poll(timeout_s * 1000)
+        found = self._poller.poll(math.ceil(timeout_s * 1000))
         if not found:
             return None
         opened = found[0][0]

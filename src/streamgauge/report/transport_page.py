@@ -8,7 +8,7 @@ from streamgauge.report.page_frame import place_figures
 from streamgauge.report.plot_parts import Figure
 from streamgauge.report.quantities import NOTHING
 from streamgauge.report.result_tables import Row
-from streamgauge.report.transport_rows import LEG, Document, promises_text, rate_name
+from streamgauge.report.transport_rows import LEG, Document, is_paced, promises_text, rate_name
 from streamgauge.report.transport_text import (
     HARNESS_MEANS,
     HEADINGS,
@@ -47,7 +47,7 @@ def transports_section(
 
 def _curves(document: Document, histograms: dict[str, list[Row]]) -> Figure | None:
     """A colour for each transport, a dash for each rate; the harness is thin."""
-    cases = [case for case in document["cases"] if case["latency_ms"][LEG]["count"]]
+    cases = [case for case in document["cases"] if case["latency_ms"][LEG]["count"] and is_paced(case)]
     names = list(dict.fromkeys(case["target"] for case in cases))
     rates = sorted({float(case["parameters"]["rate"]) for case in cases})
     measured = {about["transport"] for about in document["transports"]["transports"]}

@@ -22,7 +22,7 @@ def transports_part(plan: Plan, cases: list[Document], environment: Document) ->
     rows = [
         _row(case, of_harness.get(_rung(case)))
         for case in cases
-        if case["target"] != plan.harness and isinstance(case["parameters"]["rate"], (int, float))
+        if case["target"] != plan.harness and is_paced(case)
     ]
     systems = environment.get("systems", {})
     names = list(dict.fromkeys(row["transport"] for row in rows))
@@ -38,6 +38,11 @@ def transports_part(plan: Plan, cases: list[Document], environment: Document) ->
         for name in names
     ]
     return {"engine": engines[0] if len(engines) == 1 else None, "transports": about, "rows": rows}
+
+
+def is_paced(case: Document) -> bool:
+    """At one constant rate."""
+    return isinstance(case["parameters"]["rate"], (int, float))
 
 
 def rate_name(per_s: float) -> str:

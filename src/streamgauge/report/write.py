@@ -13,7 +13,7 @@ from streamgauge.report.limit_csv import limit_csv
 from streamgauge.report.page import render_page
 from streamgauge.report.plots import plot_files
 from streamgauge.report.result_tables import ResultTables
-from streamgauge.report.transport_rows import LEG, rate_name
+from streamgauge.report.transport_rows import LEG, is_paced, rate_name
 from streamgauge.report.transport_text import transports_csv, transports_markdown
 from streamgauge.tables.results import HISTOGRAM
 
@@ -47,7 +47,7 @@ def _write_transports(run: RunDir, document: Document, tables: ResultTables) -> 
     run.write_text(run.report_transports, transports_markdown(part))
     for case in document["cases"]:
         rows = [row for row in tables.rows(HISTOGRAM, case["case"]) if row["leg"] == LEG]
-        if rows:
+        if rows and is_paced(case):
             rate = float(case["parameters"]["rate"])
             place = f"{run.report_histograms}/{case['target']}-{rate_name(rate)}-{case['case']}"
             run.write_text(f"{place}.hlog", hlog_text(rows, case["range_s"]["sent"] or 0.0))

@@ -4,9 +4,13 @@ import io.aeron.Aeron;
 import io.aeron.ExclusivePublication;
 import io.aeron.Subscription;
 import io.aeron.exceptions.DriverTimeoutException;
+import java.util.concurrent.locks.LockSupport;
 
 /** One connection to a media driver. What goes wrong in its own thread is kept here, instead of ending the process. */
 public final class AeronClient implements AutoCloseable {
+    private static final long PATIENCE_NS = 1_000_000_000;
+    private static final long LOOK_NS = 1_000_000;
+
     private final Aeron aeron;
     private volatile String failure;
 
@@ -34,16 +38,13 @@ public final class AeronClient implements AutoCloseable {
         return aeron.addSubscription(channel, stream);
     }
 
-    /** Raises why this client is of no use any more. */
-    void check() {
-        if (aeron.isClosed()) {
-            throw new IllegalStateException(failure == null ? "the Aeron client is closed" : failure);
+    /** Why what was `closed` by nobody here is closed: the client's own thread says so a moment later. */
+    IllegalStateException whyClosed(String closed) {
+        long deadline = System.nanoTime() + PATIENCE_NS;
+        while (failure == null && System.nanoTime() < deadline) {
+            LockSupport.parkNanos(LOOK_NS);
         }
-    }
-
-    /** The same for Python: null while all is well. */
-    public String failure() {
-        return aeron.isClosed() ? (failure == null ? "the Aeron client is closed" : failure) : null;
+        return new IllegalStateException(failure == null ? closed + " is closed" : failure);
     }
 
     @Override

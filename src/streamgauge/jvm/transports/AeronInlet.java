@@ -26,8 +26,7 @@ public final class AeronInlet implements Inlet {
         sink = to;
         int found = subscription.poll(handler, MOST_FRAGMENTS);
         if (found == 0 && subscription.isClosed()) {
-            client.check();
-            throw new IllegalStateException("the subscription is closed");
+            throw client.whyClosed("the subscription");
         }
         return found;
     }

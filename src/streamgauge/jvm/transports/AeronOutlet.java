@@ -49,8 +49,7 @@ public final class AeronOutlet implements Outlet {
             return position - 1;
         }
         if (position == Publication.CLOSED || position == Publication.MAX_POSITION_EXCEEDED) {
-            client.check();
-            throw new IllegalStateException("the publication is closed, or at its largest position");
+            throw client.whyClosed("the publication");
         }
         return REFUSED;
     }
