@@ -11,7 +11,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.report.console import print_results
 from streamgauge.report.document import document_text, results_document, results_schema
 from streamgauge.report.transport_rows import promises_text, rate_name, unlike
-from streamgauge.report.transport_text import held_text, latency_text, transports_markdown
+from streamgauge.report.transport_text import held_text, latency_text, remarks, transports_markdown
 from streamgauge.report.write import write_report
 
 
@@ -97,3 +97,13 @@ def test_who_could_not_hold_the_rate_is_said() -> None:
     assert held_text({**row, "harness_held": False}) == "92%: not even the harness"
     assert held_text({**row, "held": True}) == "held"
     assert held_text({"held": None, "status": "failed"}) == "failed"
+
+
+@pytest.mark.parametrize(
+    ("drift", "said"), [(-300.0, "its median fell by 300.0 ms a second"), (0.05, ""), (None, "")]
+)
+def test_a_transport_that_is_not_at_rest_is_named(transports: RunDir, drift: float | None, said: str) -> None:
+    part = results_document(transports)["transports"]
+    part["rows"] = [{**part["rows"][0], "drift_ms_per_s": drift, "p50_ms": 684.0, "reasons": []}]
+    found = [remark for remark in remarks(part) if remark.startswith("log at")]
+    assert (said in found[0]) if said else not found

@@ -98,6 +98,7 @@ def _row(case: Document, harness: Document | None) -> Document:
         "held": None if sent_per_s is None else sent_per_s >= _HELD * rate,
         **{f"{name}_ms": latency[name] for name in (*SHOWN_PERCENTILES, "max", "mean")},
         "schedule_lag_p99_ms": case["schedule_lag_ms"]["p99"],
+        "drift_ms_per_s": case["drift_ms_per_s"],
         **_harness(harness, rate),
     }
 

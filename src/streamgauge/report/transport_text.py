@@ -22,6 +22,8 @@ HARNESS_MEANS = (
     "Harness: the same messages at the same rate through memory alone, in the same run: what all but the "
     "transport costs."
 )
+_DRIFT_SHARE, _DRIFT_MS_PER_S = 0.1, 0.1
+"""Of the median, and at least so much, a second."""
 HEADINGS = ["RPS/Latency", *SHOWN_PERCENTILES.values(), "max", "lost", "harness 50th", "harness 99th", "rate"]
 
 
@@ -72,8 +74,18 @@ def remarks(part: Document) -> Iterator[str]:
         for note in about["notes"]:
             yield f"{about['transport']}: {note}"
     for row in part["rows"]:
-        for reason in row["reasons"]:
-            yield f"{row['transport']} at {rate_name(row['rate_per_s'])}: {reason}"
+        for reason in [*row["reasons"], _drift_text(row)]:
+            if reason:
+                yield f"{row['transport']} at {rate_name(row['rate_per_s'])}: {reason}"
+
+
+def _drift_text(row: Document) -> str:
+    """A median that has not come to rest is that of a server which still warms up, or of a backlog."""
+    drift, median = row["drift_ms_per_s"], row["p50_ms"]
+    if drift is None or median is None or abs(drift) < max(_DRIFT_SHARE * median, _DRIFT_MS_PER_S):
+        return ""
+    way = "fell" if drift < 0 else "rose"
+    return f"its median {way} by {digits_text(abs(drift))} ms a second: not at rest; lengthen --warm-up"
 
 
 def print_transports(part: Document, console: Console) -> None:
