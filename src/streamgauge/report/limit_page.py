@@ -111,7 +111,7 @@ def curve_figure(document: Document) -> Figure | None:
     marks = [*_objectives(document, rates), *_bounds(document, lines)]
     return {
         "title": "Latency by rate, consumed − intended",
-        "note": "The worse trial that decided a rate. Upright: the highest that holds, the lowest that misses.",
+        "note": "The worse trial that decided a rate. Upright: highest that holds, lowest that breaks.",
         "data": [*lines, *marks],
         "layout": {
             "xaxis": {"title": {"text": "messages/s"}, "type": "log", "tickformat": ".3~s"},
