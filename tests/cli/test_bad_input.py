@@ -130,5 +130,5 @@ def test_what_sweep_makes_is_a_workload_too(tmp_path: Path) -> None:
 
 def test_help_names_every_command() -> None:
     printed = streamgauge("--help").stdout
-    for name in ("run", "e2e", "sweep", "cluster", "analyze", "report", "results", "runs"):
+    for name in ("run", "e2e", "sweep", "limit", "plot", "cluster", "analyze", "report", "results", "runs"):
         assert f" {name} " in printed

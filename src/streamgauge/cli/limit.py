@@ -90,7 +90,7 @@ def limit_command(
         "load": load,
         "search": search,
     }
-    workload = parse(Workload, content, "limit")
+    workload = parse(Workload, content, "limit", whole="")
     if print_workload:
         typer.echo(dump_yaml(workload), nl=False)
         return
