@@ -19,6 +19,9 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, write_status
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan, make_plan, write_plan
+from streamgauge.plan.rate_search import Trial
+from streamgauge.plan.search_cases import search_case
+from streamgauge.plan.search_file import SearchRecord, write_search
 from streamgauge.spec.workload import Workload
 from streamgauge.tables.results import LEGS, PERCENTILES, RESULT_TABLES
 
@@ -114,6 +117,33 @@ def transports_run(folder: Path) -> RunDir:
         },
     }
     run.write_json(run.environment, environment() | {"systems": systems})
+    return run
+
+
+def limit_run(folder: Path) -> RunDir:
+    """A search: 2,000/s hold after they missed at first, 2,828/s do not; 4,000/s break their cases."""
+    run = RunDir(str(folder))
+    content = make_workload().model_dump(mode="json", by_alias=True)
+    content["load"] |= {"messages": None, "duration": 5, "rate": "unlimited", "warm_up_messages": 0}
+    content |= {
+        "name": "limit",
+        "search": {"slo": ["p99<20ms", "lost=0"], "from": 2000, "within_percent": 50},
+    }
+    workload = Workload.model_validate(content)
+    plan = make_plan(workload, "20260102-030405-limit-ab56")
+    tried = [(2000, False), (2000, False), (1000, True), (1000, True), (2000, True), (2000, True)]
+    tried += [(4000, False), (4000, False), (2828, False), (2828, True), (2828, False)]
+    cases, trials, rows = [], [], defaultdict(list)
+    for number, (rate, holds) in enumerate(tried, 1):
+        case = search_case(plan.search, workload.targets[0], workload.load, plan.run, number, float(rate))
+        is_broken = rate == 4000
+        add_case(rows, case, seed=number, status="failed" if is_broken else "ok")
+        missed = [] if holds else ["p99 was 34.1 ms, not < 20 ms", f"late: {HOSTILE}"]
+        trials.append(Trial(case.id, float(rate), missed, {"p99": 34.1}, 7.5))
+        cases.append(case)
+    plan = plan.model_copy(update={"cases": tuple(cases)})
+    _write(run, plan, rows, RunStatus(status="ok", cases={case.id: CaseStatus("ok") for case in cases}))
+    write_search(run, SearchRecord(trials, "found"))
     return run
 
 
