@@ -66,11 +66,12 @@ def _by_exclusion(case: Document | None, case_id: str) -> Document:
         return {"limit": None, "reason": "nothing is known of the step that missed", "case": case_id}
     acked, received = (case["latency_ms"][leg]["p99"] for leg in ("sent_to_acked", "sent_to_received"))
     lag = case["schedule_lag_ms"]["p99"]
-    waited = f"to the consumer {received:,.4g} ms"
+    waited, where = f"to the consumer {received:,.4g} ms", "behind the producer"
     if acked is not None:
         waited = f"to the ack {acked:,.4g} ms, {waited}"
+        where = where if 2 * acked > received else "between their ack and the consumer"
     reason = (
-        "the schedule was held and no client was out of CPU, so messages waited behind the producer: "
+        f"the schedule was held and no client was out of CPU, so messages waited {where}: "
         f"p99 from sending {waited}, schedule lag p99 {lag:,.3g} ms"
     )
     return {"limit": "broker", "reason": reason, "case": case_id}
