@@ -55,7 +55,7 @@ def main() -> None:
                     cost = start_up(cluster.endpoints()["bootstrap"], folder, arguments.scale)
                     print(cost.line(), flush=True)
         if "aeron" in arguments.parts:
-            AeronBench(folder, arguments.pairs, 1000, max(2, int(10 * arguments.scale))).run()
+            AeronBench(folder, arguments.pairs, max(2, int(10 * arguments.scale))).run()
         if "analysis" in arguments.parts:
             _analysis(folder, arguments.scale)
         if "verdicts" in arguments.parts:

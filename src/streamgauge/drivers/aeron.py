@@ -7,6 +7,7 @@ message lies before the position at which it ends, so its offset is that of its 
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -32,6 +33,9 @@ from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Topics
 
 _HOST = "127.0.0.1"
+_FRESH_S = 1.2
+"""A driver says something every second."""
+_LOOK_S = 0.05
 
 
 class Settings(SpecModel):
@@ -70,9 +74,15 @@ class Aeron(LoopDriver):
         self._client: Any = None
 
     def check_reachable(self, deadline_s: float) -> dict[str, Any]:
-        state = driver_state(self._directory)
-        if not state.is_there:
-            raise Unreachable(f"{self._directory}: no media driver has its files there; is it running?")
+        """One that was heard of lately may be dead: wait for its next word, or until it is late for sure."""
+        deadline = time.monotonic() + deadline_s
+        while True:
+            state = driver_state(self._directory)
+            if not state.is_there:
+                raise Unreachable(f"{self._directory}: no media driver has its files there; is it running?")
+            if state.heartbeat_age_s < _FRESH_S or not state.is_alive or time.monotonic() > deadline:
+                break
+            time.sleep(_LOOK_S)
         if not state.is_alive:
             raise Unreachable(
                 f"{self._directory}: its media driver has not been heard of for {state.heartbeat_age_s:.0f} s"

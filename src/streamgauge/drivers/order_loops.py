@@ -83,7 +83,7 @@ class OrderSender(ClientFacts):
         driver.start_java()
         self._who, self._facts = f"producer {options.number}", driver.loop_facts()
         self._alert_ns = driver.alert_ns
-        self._sender = java_class("OrderSender")(_java_orders(tag, options.number, with_pool=True))
+        self._sender = java_class("OrderSender")(_java_orders(tag, options.number))
         shared = [shared_memory(8 * total) for _ in range(3)]
         self._sent_ns, self._acked_ns, self._places = (memory.view(np.int64) for memory, _ in shared)
         self._sender.setColumns(*(java for _, java in shared))
@@ -163,7 +163,7 @@ class OrderReceiver(ClientFacts):
 
         driver.start_java()
         self._who, self._facts = f"consumer {options.number}", driver.loop_facts()
-        orders = _java_orders(tag, 0, with_pool=False)
+        orders = _java_orders(tag, 0)
         idling = java_class("Idling")(driver.idle)
         self._receiver = java_class("OrderReceiver")(orders, driver.inlet(options), idling)
         memory, java_memory = shared_memory(8 * _COLUMNS * _RING_ROWS)
@@ -226,7 +226,7 @@ class OrderReceiver(ClientFacts):
         self._receiver.close(CLOSE_MS)
 
 
-def _java_orders(tag: int, producer: int, *, with_pool: bool) -> Any:
+def _java_orders(tag: int, producer: int) -> Any:
     import jpype
 
     from streamgauge.drivers.transports_java import java_class
@@ -236,7 +236,7 @@ def _java_orders(tag: int, producer: int, *, with_pool: bool) -> Any:
     def longs(values: Any) -> Any:
         return jpype.JArray(jpype.JLong)(np.asarray(values).astype(np.uint64).view(np.int64).tolist())
 
-    pool = OrderPool.of(tag, producer) if with_pool else OrderPool([], [], [], [], [])
+    pool = OrderPool.of(tag, producer)
     [owner, length] = (
         np.array([owner_word(tag, producer), int(length_sum())], np.uint64).view(np.int64).tolist()
     )

@@ -29,6 +29,7 @@ public final class OrderReceiver implements Inlet.Sink {
 
     public OrderReceiver(Orders orders, Inlet inlet, Idling idling) {
         this.orders = orders;
+        orders.rehearse();
         this.inlet = inlet;
         this.idling = idling;
     }

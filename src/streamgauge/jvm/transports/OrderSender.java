@@ -34,6 +34,7 @@ public final class OrderSender implements Outlet.Fates {
 
     public OrderSender(Orders orders) {
         this.orders = orders;
+        orders.rehearse();
     }
 
     /** Once, before anything else. */

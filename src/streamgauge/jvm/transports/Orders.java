@@ -15,6 +15,7 @@ public final class Orders {
     static final int INTACT = 0;
     static final int CORRUPT = 1;
     static final int UNEXPECTED = 2;
+    private static final int REHEARSALS = 30_000;
     private static final int WORDS = 9;
     private static final int CHECKSUM_WORD = 3;
     private static final int MIX_BITS = 29;
@@ -31,7 +32,7 @@ public final class Orders {
     private final int[] sides;
     private final long[] words = new long[WORDS];
 
-    /** Columns of the orders that are sent over and over; without any, orders can only be read. */
+    /** Columns of the orders that are sent over and over. */
     public Orders(
             long owner,
             long[] weights,
@@ -49,6 +50,17 @@ public final class Orders {
         this.prices = prices;
         this.quantities = quantities;
         this.accounts = accounts;
+    }
+
+    /** Write and read so many that Java has compiled both before anything is counted. */
+    void rehearse() {
+        byte[] bytes = new byte[MOST_BYTES];
+        long[] header = new long[3];
+        for (int sequence = 0; sequence < REHEARSALS; sequence++) {
+            if (read(bytes, write(sequence, System.nanoTime(), bytes), header) != INTACT) {
+                throw new IllegalStateException("an order that was just written cannot be read");
+            }
+        }
     }
 
     /** Make the order and serialise it; how many bytes that were. */
