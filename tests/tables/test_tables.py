@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from streamgauge.tables import events, results
+from streamgauge.tables import events, fanout_events, fanout_results, results
 from streamgauge.tables.column import Table
 
-TABLES = (*events.EVENT_TABLES, *results.RESULT_TABLES)
+TABLES = tuple(
+    dict.fromkeys(
+        (
+            *events.EVENT_TABLES,
+            *fanout_events.FANOUT_EVENTS,
+            *results.RESULT_TABLES,
+            *fanout_results.FANOUT_TABLES,
+        )
+    )
+)
 every_table = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 
 
@@ -27,7 +36,7 @@ def test_no_two_tables_share_a_name() -> None:
     assert len({table.name for table in TABLES}) == len(TABLES)
 
 
-@pytest.mark.parametrize("module", [events, results])
+@pytest.mark.parametrize("module", [events, fanout_events, results, fanout_results])
 def test_every_table_of_a_module_is_in_its_list(module: object) -> None:
     listed = TABLES
     assert [
@@ -36,11 +45,17 @@ def test_every_table_of_a_module_is_in_its_list(module: object) -> None:
 
 
 def test_every_result_row_belongs_to_a_case() -> None:
-    assert all(table.column_names[0] == "case" for table in results.RESULT_TABLES)
+    assert all(
+        table.column_names[0] == "case" for table in (*results.RESULT_TABLES, *fanout_results.FANOUT_TABLES)
+    )
 
 
 def test_the_case_of_an_event_is_in_the_name_of_its_folder_only() -> None:
-    assert [table.name for table in events.EVENT_TABLES if "case" in table.column_names] == []
+    assert [
+        table.name
+        for table in (*events.EVENT_TABLES, *fanout_events.FANOUT_EVENTS)
+        if "case" in table.column_names
+    ] == []
 
 
 def test_percentiles_are_named_by_their_value() -> None:

@@ -9,6 +9,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.agent_tasks import AgentTask
 from streamgauge.plan.cases import Case
 from streamgauge.plan.contest import Contest
+from streamgauge.plan.fanout_point import FanoutPoint
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Load
@@ -33,6 +34,8 @@ class Assignment(SpecModel):
     debug: bool = False
     contest: Contest | None = None
     """Only of a referee."""
+    fanout: FanoutPoint | None = None
+    """Only of a generator and of a swarm."""
 
     @classmethod
     def of(
@@ -55,6 +58,7 @@ class Assignment(SpecModel):
             target=case.target,
             endpoints=dict(endpoints),
             contest=case.contest,
+            fanout=case.fanout,
             start_offsets=tuple((t, p, offset) for (t, p), offset in (start or {}).items()),
             **rest,
         )

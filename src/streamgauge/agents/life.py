@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.consumer import ConsumerAgent
 from streamgauge.agents.diary import Diary, Manifest, write_manifest
+from streamgauge.agents.generator_life import GeneratorLife
 from streamgauge.agents.live import Live
 from streamgauge.agents.order_producer import OrderProducerAgent
 from streamgauge.agents.producer import ProducerAgent
 from streamgauge.agents.referee_life import RefereeLife
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.agents.sampler import Sampler
+from streamgauge.agents.swarm_life import SwarmLife
 from streamgauge.agents.timing import added
 from streamgauge.core.clock import read_clocks, sharpen_sleep
 from streamgauge.core.errors import StreamgaugeError
@@ -35,7 +37,7 @@ _CLOSE_DEADLINE_S = 5.0
 
 def live_through(assignment: Assignment, rendezvous: Rendezvous) -> Manifest:
     """Whatever happens, what was recorded is written, and the manifest says how it ended."""
-    agent = _Agent(assignment) if assignment.contest is None else RefereeLife(assignment, assignment.contest)
+    agent = _agent(assignment)
     try:
         agent.run(rendezvous)
     except StreamgaugeError as error:
@@ -47,6 +49,15 @@ def live_through(assignment: Assignment, rendezvous: Rendezvous) -> Manifest:
     finally:
         agent.close()
     return agent.manifest
+
+
+def _agent(assignment: Assignment) -> _Agent | RefereeLife | GeneratorLife | SwarmLife:
+    if assignment.contest is not None:
+        return RefereeLife(assignment, assignment.contest)
+    if assignment.fanout is not None:
+        life = GeneratorLife if assignment.task.kind == "producer" else SwarmLife
+        return life(assignment, assignment.fanout)
+    return _Agent(assignment)
 
 
 class _Agent:

@@ -27,6 +27,7 @@ from streamgauge.core.clock import ClockReading
 from streamgauge.core.errors import CaseFailed
 
 START_DEADLINE_S = 180.0
+GIVEN_UP = "the run was given up before the start"
 _GIVE_UP_S = 30.0
 
 
@@ -54,7 +55,7 @@ class PipeRendezvous:
                 raise CaseFailed(f"the other agents were not ready within {START_DEADLINE_S:g} s")
             meanwhile()
         if self._start is None:
-            raise CaseFailed("the run was given up before the start")
+            raise CaseFailed(GIVEN_UP)
         return self._start
 
     def finished(self, ends: Ends) -> None:

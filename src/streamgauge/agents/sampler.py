@@ -22,10 +22,12 @@ class Sampler:
         processes: Mapping[str, tuple[str, int]],
         machine: bool,
         each_time: Callable[[], None] | None = None,
+        traffic: Mapping[str, Callable[[], tuple[int, int] | None]] | None = None,
     ) -> None:
-        """`processes`: name → (kind, pid). `each_time`: called after every look."""
+        """`processes`: name → (kind, pid). `each_time`: called after every look. `traffic`: by a process's
+        name, what its sockets have sent and received, where that can be told."""
         self.rows: list[dict[str, Any]] = []
-        self._machine, self._each_time = machine, each_time
+        self._machine, self._each_time, self._traffic = machine, each_time, traffic or {}
         self._about = {"host": clock_domain(), "cores": psutil.cpu_count() or 1}
         self._processes: list[tuple[str, str, psutil.Process]] = []
         for name, (kind, pid) in processes.items():
@@ -63,6 +65,7 @@ class Sampler:
             self.rows.append(self._machine_row())
 
     def _process_row(self, name: str, kind: str, process: psutil.Process) -> dict[str, Any]:
+        sent, received = (self._traffic[name]() if name in self._traffic else None) or (None, None)
         with process.oneshot():
             cpu = process.cpu_times()
             disk = process.io_counters() if hasattr(process, "io_counters") else None
@@ -73,8 +76,8 @@ class Sampler:
                 "kind": kind,
                 "cpu_s": cpu.user + cpu.system,
                 "rss_bytes": process.memory_info().rss,
-                "net_sent_bytes": None,
-                "net_received_bytes": None,
+                "net_sent_bytes": sent,
+                "net_received_bytes": received,
                 "disk_read_bytes": disk.read_bytes if disk else None,
                 "disk_written_bytes": disk.write_bytes if disk else None,
             }

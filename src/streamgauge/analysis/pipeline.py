@@ -19,6 +19,7 @@ from streamgauge.analysis.accounting import accounting
 from streamgauge.analysis.clocks import agent_clocks, clocks
 from streamgauge.analysis.comparison_pipeline import compare
 from streamgauge.analysis.cpu import cpu
+from streamgauge.analysis.fanout_pipeline import fan_out
 from streamgauge.analysis.histogram import buckets_of, histogram
 from streamgauge.analysis.latency import latency
 from streamgauge.analysis.messages import damage_of, messages, producers_of
@@ -38,6 +39,7 @@ from streamgauge.plan.plan_file import Plan, read_plan
 from streamgauge.tables import events, results
 from streamgauge.tables.column import Table
 from streamgauge.tables.comparison_events import COMPARISON_EVENTS
+from streamgauge.tables.fanout_events import FANOUT_EVENTS
 
 _LOCAL_ROWS = 200_000
 """Damaged places up to here are taken to the driver, and from there to every task."""
@@ -49,10 +51,13 @@ def analyze(session: SparkSession, run: RunDir) -> None:
     """Compute every result table of the run, whatever was computed before."""
     plan = read_plan(run)
     compared = plan.comparison
-    for table in events.EVENT_TABLES if compared is None else COMPARISON_EVENTS:
+    tables = FANOUT_EVENTS if plan.is_fanout else events.EVENT_TABLES
+    for table in tables if compared is None else COMPARISON_EVENTS:
         _check_events(run, plan, table)
     try:
-        if compared is None:
+        if plan.is_fanout:
+            fan_out(session, run, plan)
+        elif compared is None:
             _Analysis(session, run, plan).compute()
         else:
             compare(session, run, compared)

@@ -14,7 +14,9 @@ from streamgauge.cli.analyze import analyze_command
 from streamgauge.cli.cluster import cluster_app
 from streamgauge.cli.compare import compare_command
 from streamgauge.cli.e2e import e2e_command
+from streamgauge.cli.fanout import fanout_command
 from streamgauge.cli.gateway import gateway_command
+from streamgauge.cli.generate import generate_command
 from streamgauge.cli.limit import limit_command
 from streamgauge.cli.plot import plot_command
 from streamgauge.cli.report import report_command
@@ -42,7 +44,9 @@ app.command("report")(report_command)
 app.command("plot")(plot_command)
 app.command("results")(results_command)
 app.command("runs")(runs_command)
+app.command("fanout")(fanout_command)
 app.command("gateway")(gateway_command)
+app.command("generate")(generate_command)
 app.add_typer(cluster_app, name="cluster")
 
 

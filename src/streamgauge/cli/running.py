@@ -13,6 +13,8 @@ from streamgauge.core.errors import StreamgaugeError
 from streamgauge.launch.run_cycle import RunCycle
 from streamgauge.report.console import print_results
 from streamgauge.report.document import results_document
+from streamgauge.report.fanout_console import print_blocks
+from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.write import write_report
 from streamgauge.spec.workload import Workload
 
@@ -64,5 +66,7 @@ def _carry_out(cycle: RunCycle, notes: Console, quiet: bool) -> int:
     document = results_document(cycle.run)
     if not quiet:
         print_results(document, Console())
+        if "fanout" in document:
+            print_blocks(document, ResultTables.read(cycle.run), Console())
     notes.print(f"report: {page}", highlight=False, soft_wrap=True)
     return 0 if document["status"] == "ok" else 1

@@ -65,6 +65,7 @@ class RunDir:
     report_page = "report/index.html"
     report_csv = "report/csv"
     report_markdown = "report/comparison.md"
+    report_fanout = "report/fanout.md"
     report_plots = "report/plots"
     report_transports = "report/transports.md"
     report_histograms = "report/histograms"

@@ -15,8 +15,10 @@ import confluent_kafka
 from streamgauge.drivers.contract import Consumer, ConsumerOptions, Producer, ProducerOptions
 from streamgauge.drivers.kafka_driver import KafkaDriver
 from streamgauge.drivers.kafka_settings import KafkaSettings
+from streamgauge.drivers.kafka_swarm import KafkaSwarm
 from streamgauge.drivers.rdkafka_consumer import RdkafkaConsumer
 from streamgauge.drivers.rdkafka_producer import RdkafkaProducer
+from streamgauge.drivers.swarm import Heard, Swarm, SwarmDriver, SwarmOptions
 
 
 class Settings(KafkaSettings):
@@ -25,7 +27,7 @@ class Settings(KafkaSettings):
     objects: as an application does, to measure the library and not the cluster."""
 
 
-class KafkaConfluent(KafkaDriver):
+class KafkaConfluent(KafkaDriver, SwarmDriver):
     name = "kafka_confluent"
     library = "librdkafka"
     capabilities = replace(KafkaDriver.capabilities, placed=True, unreported=True, transactional=True)
@@ -34,6 +36,17 @@ class KafkaConfluent(KafkaDriver):
 
     def library_version(self) -> dict[str, Any]:
         return {"librdkafka": confluent_kafka.libversion()[0]}
+
+    def swarm(self, options: SwarmOptions, heard: Heard) -> Swarm:
+        own: dict[str, Any] = {
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            # Thousands of clients read ahead little each, or they would need all memory.
+            "queued.min.messages": 100,
+            "queued.max.messages.kbytes": 1024,
+            "fetch.queue.backoff.ms": 2,
+        }
+        return KafkaSwarm(options, heard, self.consumer_settings(None, own).native)
 
     def producer(self, options: ProducerOptions) -> Producer:
         own: dict[str, Any] = {}

@@ -78,6 +78,6 @@ class KafkaDriver(Driver):
         native = {**own, **self._client, **self.target.producer_client}
         return ClientSettings(self.library, "producer", wanted, native)
 
-    def consumer_settings(self, options: ConsumerOptions, own: Mapping[str, Any]) -> ClientSettings:
+    def consumer_settings(self, options: ConsumerOptions | None, own: Mapping[str, Any]) -> ClientSettings:
         native = {**own, **self._client, **self.target.consumer_client}
         return ClientSettings(self.library, "consumer", self.settings.model_dump(), native)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Manifest
+from streamgauge.agents.port_traffic import port_traffic
 from streamgauge.agents.sampler import Sampler
 from streamgauge.core import errors
 from streamgauge.core.errors import AgentDied, CaseFailed, CorruptRun, StreamgaugeError
@@ -17,6 +19,8 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.contract import Driver
 from streamgauge.launch.crew import Crew
+from streamgauge.launch.fanout_gateway import CaseSystem, case_gateway
+from streamgauge.launch.fanout_hold import hold_of
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
@@ -33,6 +37,8 @@ class CaseOutcome:
     client_settings: dict[str, Any] = field(default_factory=dict)
     error: StreamgaugeError | None = None
     """Why the case broke; a run all of whose cases did ends with it."""
+    holds: bool = True
+    """False: a fan-out with more clients is in vain."""
 
 
 def run_one_case(
@@ -54,14 +60,15 @@ def run_one_case(
         made = driver.prepare_topics(case.load.topics, case.topics)
         records.note_topics(case, made)
         offsets = driver.end_offsets(case.topics, case.load.topics.partitions)
-        endpoints = {**system.endpoints, **driver.endpoints()}
-        # Without the secrets, which are not to be in any file: the crew has them.
-        assignments = {
-            task.agent: Assignment.of(run, case, task, endpoints, offsets, debug=debug)
-            for task in case.agents
-        }
-        with _broker_samples(run, case, driver, system):
-            outcome = _run_agents(crew, run, case, assignments)
+        with case_gateway(run, case, system.endpoints) as own:
+            endpoints = {**system.endpoints, **driver.endpoints(), **own.endpoints}
+            # Without the secrets, which are not to be in any file: the crew has them.
+            assignments = {
+                task.agent: Assignment.of(run, case, task, endpoints, offsets, debug=debug)
+                for task in case.agents
+            }
+            with _system_samples(run, case, driver, system, own):
+                outcome = _run_agents(crew, run, case, assignments)
     except StreamgaugeError as error:
         outcome = CaseOutcome(CaseStatus("failed", str(error)), error=error)
     except BaseException:
@@ -94,6 +101,11 @@ def _run_agents(crew: Crew, run: RunDir, case: Case, assignments: dict[str, Assi
         died = "; ".join(m.reason for m in manifests if m.outcome == "died" and m.reason)
         outcome.status = CaseStatus("partial", died or reason)
         outcome.error = AgentDied(f"case {case.id}: {died or reason}")
+        return outcome
+    if case.fanout is not None and all(m.error in (None, CaseFailed.__name__) for m in manifests):
+        # That a series comes to its end is what it was run for.
+        hold = hold_of(case.fanout, manifests)
+        outcome.status, outcome.holds = CaseStatus("ok", hold.words), hold.holds
         return outcome
     failed = [m for m in manifests if m.outcome == "failed"]
     late = [m.agent for m in manifests if m.outcome == "timed_out"]
@@ -131,15 +143,37 @@ def _settings(manifests: list[Manifest]) -> dict[str, Any]:
 
 
 @contextmanager
-def _broker_samples(run: RunDir, case: Case, driver: Driver, system: TargetSystem) -> Iterator[None]:
-    """CPU, memory, network and disk of the brokers that we know, and of this machine."""
+def _system_samples(
+    run: RunDir, case: Case, driver: Driver, system: TargetSystem, own: CaseSystem
+) -> Iterator[None]:
+    """CPU, memory, network and disk of brokers and gateways that we know, and of this machine."""
     if driver.capabilities.simulated_time:
         yield  # real samples say nothing about simulated seconds
         return
-    sampler = Sampler({name: ("broker", pid) for name, pid in system.processes.items()}, machine=True)
+    watched = {name: ("broker", pid) for name, pid in system.processes.items()}
+    watched |= {name: ("gateway", pid) for name, pid in own.processes.items()}
+    sampler = Sampler(watched, machine=True, traffic=_broker_traffic(case, system))
     sampler.start()
     try:
         yield
     finally:
         sampler.stop()
         EventFiles(run, case.id, "launcher").write_rows(SAMPLES, sampler.rows)
+
+
+def _broker_traffic(case: Case, system: TargetSystem) -> dict[str, Callable[[], tuple[int, int] | None]]:
+    """What a broker sends to a gateway and gets from the generator: that few connections are soon counted.
+
+    Kafka's own clients count for themselves, and by the thousand.
+    """
+    addresses = system.endpoints.get("bootstrap", "").split(",")
+    names = [name for name in system.processes if name.startswith("broker")]
+    if case.fanout is None or case.fanout.via != "gateway" or len(names) != len(addresses):
+        return {}
+
+    def count(port: int) -> tuple[int, int] | None:
+        told = port_traffic(port)
+        return None if told is None else (told.sent_bytes, told.received_bytes)
+
+    ports = [int(address.rpartition(":")[2]) for address in addresses]
+    return {name: partial(count, port) for name, port in zip(names, ports, strict=True)}

@@ -8,6 +8,7 @@ from pathlib import Path
 from streamgauge.core.errors import BadInput, NotInstalled
 from streamgauge.drivers.order_loops import LoopDriver
 from streamgauge.drivers.registry import driver_class
+from streamgauge.drivers.swarm import SwarmDriver
 from streamgauge.plan.cases import Case
 from streamgauge.spec.secrets import environment_of
 from streamgauge.spec.target import KafkaClusterSystem
@@ -41,6 +42,8 @@ def _why_impossible(case: Case) -> str | None:
     lines_of = getattr(load.message.size, "lines_of", None)
     if lines_of is not None and not Path(lines_of).is_file():
         return f"load.message.size.lines_of: {lines_of}: no such file"
+    if case.fanout is not None:
+        return _why_no_swarm(case)
     kind = driver_class(target)
     can = kind.capabilities
     if load.engine == "jvm" and not issubclass(kind, LoopDriver):
@@ -54,3 +57,12 @@ def _why_impossible(case: Case) -> str | None:
         if is_wanted and not is_there:
             return f"load.{field}: driver {target.driver} of target {target.name} cannot do that"
     return None
+
+
+def _why_no_swarm(case: Case) -> str | None:
+    if issubclass(driver_class(case.target), SwarmDriver):
+        return None
+    return (
+        f"target {case.target.name}: driver {case.target.driver} has no swarms, as a fan-out needs; "
+        "allowed: kafka_confluent, push_websocket"
+    )

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
 from streamgauge.core.units import format_rate
+from streamgauge.launch.fanout_minutes import MinuteBlocks
 from streamgauge.plan.cases import Case
 
 _LOOK_S = 0.5
@@ -41,10 +42,10 @@ class RunProgress:
         if self._is_shown and self.total_cases is not None and self.total_cases > 1:
             colour = _COLOURS.get(status.status, "red")
             left = f"  {left}" if (left := self.time_left()) else ""
-            self._console.print(
-                f"case {case.id} of {self.total_cases}  [{colour}]{status.status}[/]  {took_s:.1f} s{left}",
-                highlight=False,
-            )
+            point = case.fanout
+            about = f"  {point.series}, {point.clients:,} clients" if point is not None else ""
+            ended = f"[{colour}]{status.status}[/]  {took_s:.1f} s{left}"
+            self._console.print(f"case {case.id} of {self.total_cases}{about}  {ended}", highlight=False)
             if status.reason:
                 self._console.print(f"  {status.reason}", highlight=False, markup=False)
 
@@ -76,7 +77,9 @@ class CaseProgress:
     def __init__(self, whole: RunProgress, run: RunDir, case: Case, console: Console, shown: bool) -> None:
         self._whole, self._run, self._case = whole, run, case
         self._shown = shown and console.is_terminal and run.is_local
-        total = case.load.total_messages
+        follow_minutes = shown and run.is_local and case.fanout is not None
+        self._minutes = MinuteBlocks(run, case, console) if follow_minutes else None
+        total = case.fanout.message_count if case.fanout is not None else case.load.total_messages
         self._total = None if total is None else total + case.load.total_warm_up_messages
         self._status: CaseStatus | None = None
         self._begun = time.monotonic()
@@ -98,6 +101,8 @@ class CaseProgress:
         self._status = status
 
     def __enter__(self) -> Self:
+        if self._minutes is not None:
+            self._minutes.start()
         if self._shown:
             self._task = self._bar.add_task("", total=self._total, words="agents connect")
             self._bar.start()
@@ -108,6 +113,8 @@ class CaseProgress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop.set()
+        if self._minutes is not None:
+            self._minutes.stop()
         if self._shown:
             self._thread.join(5)
             self._bar.stop()

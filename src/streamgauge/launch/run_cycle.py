@@ -170,7 +170,7 @@ class RunCycle:
             cases.pop(0)
 
     def _run_cases(self, running: TargetRun, cases: Iterable[Case]) -> None:
-        went_well = True
+        went_well, ended = True, dict[str, str]()
         for case in cases:
             if not went_well:
                 running.check_still_there()
@@ -178,18 +178,25 @@ class RunCycle:
             if case.id in self._impossible:
                 self._skip(case, self._impossible[case.id])
                 continue
+            if (fanout := case.fanout) is not None and fanout.series in ended:
+                self._note(case, CaseStatus("ok", f"not run: {ended[fanout.series]}"))
+                continue
             outcome = running.run_case(case)
+            if fanout is not None and not outcome.holds:
+                ended[fanout.series] = f"{fanout.series} did not hold at {fanout.clients:,} clients"
             if outcome.error is not None:
                 self._errors.append(outcome.error)
                 went_well = False
 
     def _skip(self, case: Case, error: StreamgaugeError) -> None:
         """Note a case that cannot be run."""
-        status = CaseStatus("failed", str(error))
+        self._note(case, CaseStatus("failed", str(error)))
+        self._errors.append(error)
+
+    def _note(self, case: Case, status: CaseStatus) -> None:
         with self._progress.of(case) as shown:
             shown.ended(status)
         self._records.end_case(case, status, {})
-        self._errors.append(error)
 
     def _session(self) -> Any:
         log = self._log_dir() / "spark.log" if self.run.is_local else None

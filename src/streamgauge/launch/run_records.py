@@ -17,6 +17,7 @@ from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
 from streamgauge.spec.target import Target
 from streamgauge.tables.events import EVENT_TABLES
+from streamgauge.tables.fanout_events import FANOUT_EVENTS
 
 
 class RunRecords:
@@ -106,7 +107,7 @@ class RunRecords:
 
 def _drop_events(run: RunDir, cases: Iterable[str]) -> None:
     for case in cases:
-        for table in EVENT_TABLES:
+        for table in (*EVENT_TABLES, *FANOUT_EVENTS):
             run.remove(run.events(table.name, case))
         for path in list(run.list_files(run.manifests())):
             if path.rpartition("/")[2].startswith(f"{case}-"):

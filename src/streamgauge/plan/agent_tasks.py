@@ -23,9 +23,10 @@ class Stream(SpecModel):
 
 
 class AgentTask(SpecModel):
-    """One producer or consumer process of one case; or the referee, who alone runs a comparison."""
+    """One producer or consumer process of one case; the referee, who alone runs a comparison; or the
+    many clients of a fan-out."""
 
-    kind: Literal["producer", "consumer", "referee"]
+    kind: Literal["producer", "consumer", "referee", "swarm"]
     number: int
     """Its place among its kind, from 0."""
     messages: int | None = None
@@ -33,6 +34,8 @@ class AgentTask(SpecModel):
     warm_up_messages: int = 0
     partitions: tuple[tuple[int, int], ...] = ()
     """Consumer, when assigned: (topic, partition) pairs."""
+    clients: tuple[int, int] | None = None
+    """Swarm: the number of its first client, and how many it has."""
     streams: tuple[Stream, ...] = ()
     """Those it produces, or consumes, each by itself; empty: it is one producer, or consumer."""
 

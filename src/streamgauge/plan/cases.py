@@ -10,7 +10,9 @@ from typing import Any
 from streamgauge.core.errors import BadInput
 from streamgauge.plan.agent_tasks import AgentTask, deal_out
 from streamgauge.plan.contest import Contest
+from streamgauge.plan.fanout_point import FanoutPoint, points_of
 from streamgauge.spec.comparison import Comparison
+from streamgauge.spec.fanout import Fanout
 from streamgauge.spec.loading import parse
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
@@ -35,6 +37,8 @@ class Case(SpecModel):
     agents: tuple[AgentTask, ...]
     contest: Contest | None = None
     """Only of a comparison: `target` is then A's."""
+    fanout: FanoutPoint | None = None
+    """Only of a fan-out."""
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -49,6 +53,8 @@ def expand(workload: Workload, run_id: str) -> list[Case]:
     """
     if workload.comparison is not None:
         return [_comparison(workload, workload.comparison, run_id)]
+    if workload.fanout is not None:
+        return list(_fanout(workload, workload.fanout, run_id))
     fields = list(workload.sweep)
     points = [dict(zip(fields, point, strict=True)) for point in itertools.product(*workload.sweep.values())]
     if not points:
@@ -108,6 +114,15 @@ def _comparison(workload: Workload, comparison: Comparison, run_id: str) -> Case
         agents=(AgentTask(kind="referee", number=0),),
         contest=contest,
     )
+
+
+def _fanout(workload: Workload, fanout: Fanout, run_id: str) -> Iterator[Case]:
+    points = [(target, point) for target in workload.targets for point in points_of(fanout, target)]
+    for number, (target, point) in enumerate(points, 1):
+        case_id = f"{number:03d}"
+        parameters = {"scenario": point.scenario, "clients": point.clients, "via": point.via}
+        made = make_case(target, workload.load, case_id, run_id, parameters=parameters)
+        yield made.model_copy(update={"agents": tuple(point.agents()), "fanout": point})
 
 
 def _notes(load: Load) -> Iterator[str]:

@@ -33,6 +33,10 @@ class Plan(SpecModel):
         """The only case of a run that compares; None of any other run."""
         return next((case for case in self.cases if case.contest is not None), None)
 
+    @property
+    def is_fanout(self) -> bool:
+        return any(case.fanout is not None for case in self.cases)
+
 
 def make_plan(workload: Workload, run_id: str) -> Plan:
     search = workload.search

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from streamgauge.report.comparison_console import print_comparison
 from streamgauge.report.document import COUNTS, RANGE_NAMES, STATISTICS, Document
+from streamgauge.report.fanout_console import print_fanout
 from streamgauge.report.limit_console import print_limit
 from streamgauge.report.parameters import load_sentence
 from streamgauge.report.quantities import (
@@ -68,6 +69,8 @@ def print_results(document: Document, console: Console) -> None:
     if document["transports"] is not None:
         print_transports(document["transports"], console)
         return
+    if "fanout" in document:
+        print_fanout(document, console)
     if len(cases) > 1:
         console.print()
         console.print(_overview(cases))

@@ -33,6 +33,8 @@ def write_csv_files(run: RunDir, tables: ResultTables) -> list[str]:
 def results_csv(document: Document) -> str:
     """One row a case, or a comparison; a column's name is the field's path in the document."""
     found = document["comparisons"] or [_without_lists(case) for case in document["cases"]]
+    if "fanout" in document:
+        found = document["fanout"]["points"]
     rows = [{"run": document["run"], "name": document["name"], **_flat(row)} for row in found]
     # Cases may differ in the free parts (swept fields, topic settings): the header has them all.
     columns = list(dict.fromkeys(column for row in rows for column in row))

@@ -15,6 +15,7 @@ from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import read_plan
 from streamgauge.plan.search_file import read_search
 from streamgauge.report.comparison_document import comparison_parts
+from streamgauge.report.fanout_document import fanout_parts
 from streamgauge.report.limit_document import limit_part
 from streamgauge.report.parameters import effective_parameters
 from streamgauge.report.result_tables import ResultTables, Row
@@ -67,6 +68,10 @@ def results_document(run: RunDir, tables: ResultTables | None = None) -> Documen
         head = {"run": plan.run, "name": plan.name, "environment": environment}
         head |= {"limit": None, "transports": None}
         return {key: _strict(value) for key, value in (head | compared).items()}
+    if plan.is_fanout:
+        head = {"run": plan.run, "name": plan.name, "environment": environment}
+        head |= {"limit": None, "transports": None}
+        return {key: _strict(value) for key, value in (head | fanout_parts(plan, status, tables)).items()}
     cases = [_case(case, status, tables) for case in plan.cases]
     # Cases of a search beyond the limit are there to break.
     whole = cases if plan.search is None else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from streamgauge.report.comparison_page import render_comparison
 from streamgauge.report.document import Document
+from streamgauge.report.fanout_page import render_fanout
 from streamgauge.report.figures import comparison_figure, percentile_figure
 from streamgauge.report.limit_page import limit_fact, limit_section
 from streamgauge.report.markup import Markup, tag
@@ -34,6 +35,8 @@ _OPEN_AT_MOST = 3
 def render_page(document: Document, tables: ResultTables) -> str:
     if document["comparison"] is not None:
         return render_comparison(document, tables)
+    if "fanout" in document:
+        return render_fanout(document, tables)
     figures: dict[str, Figure] = {}
     cases = document["cases"]
     histograms = {case["case"]: tables.rows(HISTOGRAM, case["case"]) for case in cases}

@@ -14,6 +14,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.plan_file import read_plan
 from streamgauge.tables.column import Table
 from streamgauge.tables.comparison_results import COMPARISON_TABLES
+from streamgauge.tables.fanout_results import FANOUT_TABLES
 from streamgauge.tables.results import MESSAGES, RESULT_TABLES
 
 Row = dict[str, Any]
@@ -29,7 +30,10 @@ class ResultTables:
 
     @classmethod
     def read(cls, run: RunDir) -> ResultTables:
-        wanted = REPORTED_TABLES if read_plan(run).comparison is None else COMPARISON_TABLES
+        plan = read_plan(run)
+        wanted = REPORTED_TABLES if plan.comparison is None else COMPARISON_TABLES
+        if plan.is_fanout:
+            wanted = FANOUT_TABLES
         return cls({table.name: read_result(run, table) for table in wanted})
 
     def rows(self, table: Table, case: str, **equal: object) -> list[Row]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.comparison_csv import repetitions_csv
 from streamgauge.report.comparison_markdown import comparison_markdown
 from streamgauge.report.csv_files import write_csv_files
 from streamgauge.report.document import Document, document_text, results_document
+from streamgauge.report.fanout_markdown import fanout_markdown
+from streamgauge.report.fanout_pictures import fanout_pictures
 from streamgauge.report.hdr_files import hgrm_text, hlog_text
 from streamgauge.report.kafka_perf_csv import write_kafka_perf_csv
 from streamgauge.report.limit_csv import limit_csv
@@ -31,10 +35,15 @@ def write_report(run: RunDir) -> str:
         run.write_text(run.report_markdown, comparison_markdown(document))
     if document["transports"] is not None:
         _write_transports(run, document, tables)
-    write_kafka_perf_csv(run, tables)
     if document["limit"] is not None:
         run.write_text(f"{run.report_csv}/limit.csv", limit_csv(document))
-    for name, content in plot_files([document], None, with_page=False).items():
+    if "fanout" in document:
+        run.write_text(run.report_fanout, fanout_markdown(document, tables))
+        plots: Mapping[str, bytes] = fanout_pictures(document["fanout"])
+    else:
+        write_kafka_perf_csv(run, tables)
+        plots = plot_files([document], None, with_page=False)
+    for name, content in plots.items():
         run.write_bytes(f"{run.report_plots}/{name}", content)
     run.write_text(run.report_page, render_page(document, tables))
     return run.url(run.report_page)

@@ -20,6 +20,7 @@ from pydantic_core import PydanticCustomError
 
 from streamgauge.core.units import parse_bytes
 from streamgauge.spec.comparison import Comparison
+from streamgauge.spec.fanout import Fanout
 from streamgauge.spec.model import Bytes, Count, Seconds, SpecModel
 from streamgauge.spec.ranges import swept_values
 from streamgauge.spec.rate import Rate
@@ -298,6 +299,8 @@ class Workload(SpecModel):
     targets: tuple[Target, ...] = Field(min_length=1)
     comparison: Comparison | None = None
     """Of two targets; then there is no `load`."""
+    fanout: Fanout | None = None
+    """Each target a series of more and more clients; then there is no `load` either."""
     load: Load = Field(default=_LEFT_OUT, validate_default=True)
     search: Search | None = None
     """For the highest rate of `load` that holds objectives; it chooses the cases itself."""
@@ -319,15 +322,19 @@ class Workload(SpecModel):
     @field_validator("load", mode="before")
     @classmethod
     def _load_or_comparison(cls, load: Any, info: ValidationInfo) -> Any:
-        if "comparison" not in info.data:
+        if "comparison" not in info.data or "fanout" not in info.data:
             return {"messages": 1}  # it is faulty, which is said already
-        comparison = info.data["comparison"]
-        if comparison is None:
+        comparison, fanout = info.data["comparison"], info.data["fanout"]
+        if comparison is not None and fanout is not None:
+            raise ValueError("comparison and fanout: give one of them")
+        if fanout is not None and load is _LEFT_OUT:
+            return _load_of(fanout)
+        if comparison is None and fanout is None:
             if load is _LEFT_OUT:
                 raise PydanticCustomError("missing", "required")
             return load
         if load is not _LEFT_OUT:
-            raise ValueError("leave it out: `comparison` says how much of what")
+            raise ValueError("leave it out: `comparison` or `fanout` says how much of what")
         # For those who only have to know of topics and deadlines.
         return {
             "messages": max(comparison.messages),
@@ -338,7 +345,7 @@ class Workload(SpecModel):
     @model_serializer(mode="wrap")
     def _as_written(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         content: dict[str, Any] = serialize(self)
-        if self.comparison is not None:
+        if self.comparison is not None or self.fanout is not None:
             content.pop("load", None)
         return content
 
@@ -375,6 +382,20 @@ class Workload(SpecModel):
             raise ValueError("search: latency is to the receipt of a message; `load.consumers` must not be 0")
         return self
 
+    @model_validator(mode="after")
+    def _series(self) -> Workload:
+        if self.fanout is None:
+            return self
+        if self.sweep or self.cases or self.iterations > 1 or self.search is not None:
+            raise ValueError(
+                "sweep, cases, iterations, search: `fanout` has its own lists: scenarios and clients"
+            )
+        names = {target.name for target in self.targets}
+        unknown = [name for name in self.fanout.groups if name not in names]
+        if unknown:
+            raise ValueError(f"fanout.groups: there is no target {unknown[0]!r}")
+        return self
+
     @field_validator("sweep", mode="before")
     @classmethod
     def _ranges(cls, sweep: Any) -> Any:
@@ -390,6 +411,17 @@ class Workload(SpecModel):
         if self.harness is not None and self.harness not in names:
             raise ValueError(f"harness: {self.harness} is not a target; allowed: {', '.join(names)}")
         return self
+
+
+def _load_of(fanout: Fanout) -> dict[str, Any]:
+    """For those who only have to know of topics and deadlines."""
+    return {
+        "messages": 1,
+        "consumers": 0,
+        "topics": fanout.topics,
+        "drain_timeout": fanout.drain_timeout,
+        "time_limit": fanout.warm_up + fanout.duration + 60.0,
+    }
 
 
 def _whole(messages: float) -> int:

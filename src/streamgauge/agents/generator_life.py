@@ -1,0 +1,78 @@
+"""The life of the agent that sends: connect, meet the others, send by the clock, tell how much."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamgauge.agents.fanout_life import FanoutLife
+from streamgauge.agents.generator import Generator
+from streamgauge.agents.rendezvous import Rendezvous
+from streamgauge.core.clock import now_ns, read_clocks, sharpen_sleep, sleep_until
+from streamgauge.core.errors import CaseFailed
+from streamgauge.drivers.contract import ProducerOptions
+from streamgauge.drivers.kafka_confluent import KafkaConfluent
+from streamgauge.payload.scenario_messages import ScenarioMessages
+from streamgauge.spec.secrets import fill_in
+from streamgauge.tables.fanout_events import GENERATED
+
+_FLUSH_S = 30.0
+_IDLE_NS = 20_000_000
+
+
+class GeneratorLife(FanoutLife):
+    """One process, whose producers each have a client of their own."""
+
+    _generator: Generator | None = None
+
+    def run(self, rendezvous: Rendezvous) -> None:
+        assignment, point = self.assignment, self.point
+        fanout, topic = point.fanout, assignment.topics[0]
+        # Whatever the clients are: it is librdkafka that sends.
+        target = fill_in(assignment.target, assignment.environment)
+        kafka = target.model_copy(update={"settings": _kafka_settings(target.settings)})
+        options = ProducerOptions(0, assignment.topics, "value", assignment.load.acks, "none")
+        settings = KafkaConfluent(kafka, assignment.endpoints).producer_settings(options, {"linger.ms": 0})
+        wall_offset_ns = read_clocks().wall_offset_ns
+        rate = fanout.rate_per_s(point.scenario)
+        messages = ScenarioMessages(point.mapping.kind, fanout.size, assignment.tag)
+        clients = [settings.native] * fanout.producers_of(point.scenario)
+        self._generator = generator = Generator(messages, clients, topic, rate, wall_offset_ns)
+        self.manifest.settings = dict(settings.native)
+        start = rendezvous.ready(
+            reading := self.mark_connected(), meanwhile=lambda: sleep_until(now_ns() + _IDLE_NS)
+        )
+        self.begin(reading, start)
+        sharpen_sleep()
+        warm_up_count = round(fanout.warm_up * rate)
+        generator.run(start.at_ns, point.message_count, warm_up_count, lambda: not rendezvous.stopping())
+        left = generator.flush(_FLUSH_S)
+        self.mark("measure_end", now_ns())
+        rendezvous.finished({(0, key): count for key, count in generator.delivered_by_key().items()})
+        if rendezvous.stopping():
+            self.manifest.outcome = "stopped"
+        elif left or generator.failed:
+            raise CaseFailed(f"{left + generator.failed} messages were not delivered to Kafka")
+
+    def publish(self) -> None:
+        if self._generator is not None:
+            self.live.count(0, self._generator.sent)
+        super().publish()
+
+    def keep(self) -> None:
+        if self._generator is not None:
+            rows = [self._on_reference_clock(row) for row in self._generator.rows]
+            self.files.write_rows(GENERATED, rows)
+
+    def _on_reference_clock(self, row: dict[str, Any]) -> dict[str, Any]:
+        times = ("intended_ns", "sent_ns", "acked_ns")
+        moved = {name: row[name] + self.reference_offset_ns for name in times if row[name] is not None}
+        return {**row, **moved}
+
+    def let_go(self) -> None:
+        if self._generator is not None:
+            self._generator.close()
+
+
+def _kafka_settings(settings: dict[str, object]) -> dict[str, object]:
+    """Without what only clients of a gateway know."""
+    return {name: value for name, value in settings.items() if name not in ("gateway", "adapter_set")}

@@ -1,0 +1,196 @@
+"""The life of a swarm: connect all clients, meet the others, take updates until all have come."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+
+import numpy as np
+
+from streamgauge.agents.assignment import Assignment
+from streamgauge.agents.fanout_life import FanoutLife
+from streamgauge.agents.rendezvous import Rendezvous
+from streamgauge.agents.socket_traffic import SocketTraffic, socket_traffic
+from streamgauge.core.clock import NS_PER_MS, NS_PER_S, now_ns
+from streamgauge.core.errors import BadInput
+from streamgauge.drivers.swarm import Swarm, SwarmDriver, SwarmOptions
+from streamgauge.payload.scenario_messages import keys_of
+from streamgauge.payload.stamps import StampReader
+from streamgauge.plan.fanout_point import FanoutPoint
+from streamgauge.tables.fanout_events import CLIENTS, NO_KEY, TRAFFIC, UPDATES
+
+CONNECT_DEADLINE_S = 110.0
+_SERVE_S = 0.1
+
+
+class SwarmLife(FanoutLife):
+    """Stamps what measured clients get; the others are counted."""
+
+    def __init__(self, assignment: Assignment, point: FanoutPoint) -> None:
+        super().__init__(assignment, point)
+        self._swarm: Swarm | None = None
+        self._places, self._stamps, self._received = array("i"), array("q"), array("q")
+        self._reader = StampReader()
+        self._wall_offset_ns = 0
+        self._first_stamp_ns = 0
+        self._latency_sum_ns = self._latency_count = 0
+        self._latency_ms: Counter[int] = Counter()
+        self._expected: dict[int, int] | None = None
+        self._before: SocketTraffic | None = None
+        self._after: SocketTraffic | None = None
+
+    def run(self, rendezvous: Rendezvous) -> None:
+        driver = self.open_driver()
+        if not isinstance(driver, SwarmDriver):
+            raise BadInput(
+                f"target {self.assignment.target.name}: driver {self.assignment.target.driver}: no swarms; "
+                "allowed: kafka_confluent, push_websocket"
+            )
+        self._swarm = swarm = driver.swarm(self._options(), self._heard)
+        swarm.connect(CONNECT_DEADLINE_S, lambda: not rendezvous.stopping())
+        self.manifest.settings = swarm.settings_in_force()
+        reading = self.mark_connected()
+        self._wall_offset_ns = reading.wall_offset_ns
+        start = rendezvous.ready(reading, meanwhile=lambda: swarm.serve(_SERVE_S))
+        self._before = socket_traffic()
+        warm_up_ns = int(self.point.fanout.warm_up * NS_PER_S)
+        self._first_stamp_ns = start.at_ns + warm_up_ns + self._wall_offset_ns
+        self.begin(reading, start)
+        while not (rendezvous.producers_finished() or rendezvous.stopping()):
+            swarm.serve(_SERVE_S)
+        self._expected = {key: count for (_, key), count in rendezvous.acked_ends().items()}
+        self._drain(swarm, rendezvous)
+        self._after = socket_traffic()
+        self.mark("drained", now_ns())
+        self._count()
+        if rendezvous.stopping():
+            self.manifest.outcome = "stopped"
+
+    def _options(self) -> SwarmOptions:
+        assignment, point = self.assignment, self.point
+        assert assignment.task.clients is not None
+        first, count = assignment.task.clients
+        names, fanout = keys_of(point.mapping.kind), point.fanout
+        keys = point.keys(assignment.tag, len(names))[first : first + count]
+        processes = sum(1 for agent in point.agents() if agent.kind == "swarm")
+        return SwarmOptions(
+            first=first,
+            keys=tuple(keys.tolist()),
+            key_names=names,
+            measured=frozenset(
+                n - first for n in point.measured(assignment.tag) if first <= n < first + count
+            ),
+            topic=assignment.topics[0],
+            start={(topic, part): offset for topic, part, offset in assignment.start_offsets},
+            kind=point.mapping.kind,
+            group=f"streamgauge-{assignment.run_dir.id}-{assignment.case}"
+            if point.via == "kafka-groups"
+            else None,
+            parse_json=fanout.parse_json,
+            item="jsontest" if point.mapping.json else "ltest",
+            fields=point.fields,
+            max_frequency=fanout.max_frequency,
+            ramp_up_per_s=fanout.ramp_up_per_s / processes,
+        )
+
+    def _heard(self, place: int, stamp: str) -> None:
+        received_ns = now_ns()
+        stamp_ns = self._reader.read(stamp)
+        self._places.append(place)
+        self._stamps.append(stamp_ns)
+        self._received.append(received_ns)
+        if stamp_ns >= self._first_stamp_ns:
+            latency_ns = received_ns + self._wall_offset_ns - stamp_ns
+            self._latency_sum_ns += latency_ns
+            self._latency_count += 1
+            self._latency_ms[latency_ns // NS_PER_MS] += 1
+
+    def _drain(self, swarm: Swarm, rendezvous: Rendezvous) -> None:
+        """Until every client has all, or time is up. With conflation nobody knows how much that is."""
+        until_ns = now_ns() + int(self.point.fanout.drain_timeout * NS_PER_S)
+        conflated = self._is_conflated
+        if conflated:
+            until_ns = min(until_ns, now_ns() + 2 * NS_PER_S)
+        while not rendezvous.stopping() and now_ns() < until_ns:
+            swarm.serve(_SERVE_S)
+            if not conflated and sum(swarm.counts) >= sum(self._expected_counts(swarm)):
+                return
+
+    @property
+    def _is_conflated(self) -> bool:
+        return self.point.via == "gateway" and self.point.fanout.max_frequency != "unfiltered"
+
+    def _expected_counts(self, swarm: Swarm) -> list[int]:
+        """What each client has to get: of its key from a gateway, everything from Kafka."""
+        expected = self._expected or {}
+        if self.point.via != "gateway" or not swarm.options.key_names:
+            return [sum(expected.values())] * swarm.options.count
+        return [expected.get(key, 0) for key in swarm.options.keys]
+
+    def _count(self) -> None:
+        """For the launcher, who has to know at once whether the series goes on."""
+        assert self._swarm is not None
+        expected = self._expected_counts(self._swarm)
+        missing = [max(0, want - got) for want, got in zip(expected, self._swarm.counts, strict=True)]
+        self.manifest.counters = {
+            "clients": self._swarm.options.count,
+            "gone": len(self._swarm.gone),
+            "expected": sum(expected),
+            "received": sum(self._swarm.counts),
+            "missing": 0 if self._is_conflated else sum(missing),
+            "samples": self._latency_count,
+            "latency_sum_us": self._latency_sum_ns // 1000,
+        }
+        if self._swarm.gone:
+            self.manifest.reason = (
+                f"{len(self._swarm.gone)} connections ended: {next(iter(self._swarm.gone.values()))}"
+            )
+
+    def publish(self) -> None:
+        if self._swarm is not None:
+            self.live.count(0, sum(self._swarm.counts))
+            self.live.told["latency_ms"] = {str(ms): count for ms, count in self._latency_ms.copy().items()}
+        super().publish()
+
+    def keep(self) -> None:
+        swarm = self._swarm
+        if swarm is None:
+            return
+        first, count = swarm.options.first, swarm.options.count
+        self.files.write(
+            UPDATES,
+            {
+                "client": np.frombuffer(self._places, np.int32) + first if self._places else [],
+                "stamp_ns": np.frombuffer(self._stamps, np.int64) if self._stamps else [],
+                "received_ns": np.frombuffer(self._received, np.int64) + self.reference_offset_ns
+                if self._received
+                else [],
+            },
+        )
+        measured = np.zeros(count, bool)
+        measured[list(swarm.options.measured)] = True
+        self.files.write(
+            CLIENTS,
+            {
+                "client": np.arange(first, first + count),
+                "key": np.array(swarm.options.keys) if swarm.options.key_names else np.full(count, NO_KEY),
+                "is_measured": measured,
+                "updates": swarm.counts,
+                "expected": self._expected_counts(swarm),
+            },
+        )
+        if self._before is not None and self._after is not None:
+            self.files.write_rows(TRAFFIC, [self._traffic_row(self._before, self._after)])
+
+    def _traffic_row(self, before: SocketTraffic, after: SocketTraffic) -> dict[str, object]:
+        return {
+            "agent": self.assignment.task.agent,
+            "sockets": after.sockets,
+            "seconds": self.point.fanout.warm_up + self.point.fanout.duration,
+            "received_bytes": after.received_bytes - before.received_bytes,
+            "sent_bytes": after.sent_bytes - before.sent_bytes,
+        }
+
+    def let_go(self) -> None:
+        if self._swarm is not None:
+            self._swarm.close()

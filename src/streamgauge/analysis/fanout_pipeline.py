@@ -1,0 +1,31 @@
+"""Events of a fan-out → its result tables."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from streamgauge.analysis.fanout_points import latency_counts, planned_points, points, samples_of
+from streamgauge.analysis.storage import read_events, write_result
+from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import read_status
+from streamgauge.plan.plan_file import Plan
+from streamgauge.tables.events import SAMPLES
+from streamgauge.tables.fanout_events import CLIENTS, GENERATED, TRAFFIC, UPDATES
+from streamgauge.tables.fanout_results import LATENCY_COUNTS, POINTS
+
+
+def fan_out(session: SparkSession, run: RunDir, plan: Plan) -> None:
+    """Compute every result table of a fan-out."""
+    generated = session.createDataFrame(read_events(session, run, GENERATED).toArrow())
+    samples = samples_of(read_events(session, run, UPDATES), generated).cache()
+    found = points(
+        session.createDataFrame(planned_points(session, plan, read_status(run)).toArrow()),
+        samples,
+        clients=read_events(session, run, CLIENTS),
+        generated=generated,
+        traffic=read_events(session, run, TRAFFIC),
+        usage_samples=read_events(session, run, SAMPLES),
+    )
+    write_result(session, run, POINTS, found)
+    write_result(session, run, LATENCY_COUNTS, latency_counts(samples))
+    samples.unpersist()

@@ -1,0 +1,201 @@
+"""Table `points`: latency, accounting, traffic and use of every case of a fan-out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as fn
+
+from streamgauge.analysis.schema import columns_of
+from streamgauge.core.clock import NS_PER_MS, NS_PER_S
+from streamgauge.core.status import CaseStatus, RunStatus
+from streamgauge.plan.cases import Case
+from streamgauge.plan.plan_file import Plan
+from streamgauge.tables.fanout_results import LATENCY_COUNTS, POINTS, ROLES
+from streamgauge.tables.results import PERCENTILES
+
+_PLANNED = pa.schema(
+    [
+        ("case", pa.string()),
+        ("series", pa.string()),
+        ("via", pa.string()),
+        ("scenario", pa.string()),
+        ("clients", pa.int64()),
+        ("status", pa.string()),
+        ("holds", pa.bool_()),
+        ("reasons", pa.string()),
+        ("is_conflated", pa.bool_()),
+    ]
+)
+_BITS = 8
+
+
+def planned_points(session: SparkSession, plan: Plan, status: RunStatus) -> DataFrame:
+    rows = [_planned_row(case, status.cases.get(case.id)) for case in plan.cases]
+    return session.createDataFrame(pa.Table.from_pylist(rows, schema=_PLANNED))
+
+
+def _planned_row(case: Case, ended: CaseStatus | None) -> Mapping[str, Any]:
+    point = case.fanout
+    assert point is not None
+    words = (ended.reason if ended is not None else None) or ""
+    was_run = ended is not None and not words.startswith("not run")
+    holds: bool | None = None
+    if was_run and ended is not None and ended.status == "ok":
+        holds = not words.startswith("does not hold")
+    return {
+        "case": case.id,
+        "series": point.series,
+        "via": point.via,
+        "scenario": point.scenario,
+        "clients": point.clients,
+        "status": ended.status if ended is not None and was_run else "not run",
+        "holds": holds,
+        "reasons": words,
+        "is_conflated": point.via == "gateway" and point.fanout.max_frequency != "unfiltered",
+    }
+
+
+def samples_of(updates: DataFrame, generated: DataFrame) -> DataFrame:
+    """One row: a measured client's update, with the message it is of and its latency; strays have neither."""
+    sent = generated.select("case", "stamp_ns", "intended_ns", "is_warm_up")
+    found = updates.join(fn.broadcast(sent), on=["case", "stamp_ns"], how="left")
+    latency = (fn.col("received_ns") - fn.col("intended_ns")) / NS_PER_MS
+    return found.withColumn("latency_ms", latency)
+
+
+def latency_counts(samples: DataFrame) -> DataFrame:
+    counted = samples.where(~fn.col("is_warm_up"))
+    whole = fn.floor("latency_ms").alias("latency_ms")
+    return (
+        counted.groupBy("case", whole).agg(fn.count("*").alias("count")).select(*columns_of(LATENCY_COUNTS))
+    )
+
+
+def _latency(samples: DataFrame) -> DataFrame:
+    measured = samples.where(~fn.col("is_warm_up"))
+    ranks = fn.array(*(fn.lit(rank) for rank in PERCENTILES.values()))
+    summed = measured.groupBy("case").agg(
+        fn.count("*").alias("samples"),
+        fn.mean("latency_ms").alias("mean_ms"),
+        fn.stddev_samp("latency_ms").alias("sd_ms"),
+        fn.min("latency_ms").alias("min_ms"),
+        fn.max("latency_ms").alias("max_ms"),
+        fn.percentile("latency_ms", ranks).alias("ranked"),
+    )
+    ranked = [fn.col("ranked")[place].alias(f"{name}_ms") for place, name in enumerate(PERCENTILES)]
+    return summed.select("case", "samples", "mean_ms", "sd_ms", "min_ms", "max_ms", *ranked)
+
+
+def _accounting(samples: DataFrame, clients: DataFrame) -> DataFrame:
+    """Measured clients by the names of what they got, the others by how much they got."""
+    known = samples.where(fn.col("intended_ns").isNotNull())
+    named = known.groupBy("case", "client").agg(
+        fn.countDistinct("stamp_ns").alias("distinct"), fn.count("*").alias("copies")
+    )
+    strays = (
+        samples.where(fn.col("intended_ns").isNull()).groupBy("case").agg(fn.count("*").alias("unexpected"))
+    )
+    each = clients.join(named, on=["case", "client"], how="left").fillna({"distinct": 0, "copies": 0})
+    got = fn.when(fn.col("is_measured"), fn.col("distinct")).otherwise(
+        fn.least(fn.col("updates"), fn.col("expected"))
+    )
+    again = fn.when(fn.col("is_measured"), fn.col("copies") - fn.col("distinct")).otherwise(
+        fn.greatest(fn.col("updates") - fn.col("expected"), fn.lit(0))
+    )
+    total = each.groupBy("case").agg(
+        fn.sum("expected").alias("expected"),
+        fn.sum("updates").alias("received"),
+        fn.sum(fn.greatest(fn.col("expected") - got, fn.lit(0))).alias("missing"),
+        fn.sum(again).alias("duplicate"),
+        fn.sum(fn.col("is_measured").cast("long")).alias("measured_clients"),
+    )
+    return total.join(strays, on="case", how="left")
+
+
+def _sending(generated: DataFrame) -> DataFrame:
+    taken = generated.where(fn.col("acked_ns").isNotNull())
+    seconds = (fn.max("sent_ns") - fn.min("sent_ns")) / NS_PER_S
+    return taken.groupBy("case").agg(
+        fn.count("*").alias("messages"),
+        fn.when(seconds > 0, (fn.count("*") - 1) / seconds).alias("rate_per_s"),
+        fn.min("intended_ns").alias("begin_ns"),
+        fn.max("sent_ns").alias("end_ns"),
+    )
+
+
+def _traffic(traffic: DataFrame, accounts: DataFrame, planned: DataFrame) -> DataFrame:
+    summed = traffic.groupBy("case").agg(
+        fn.sum("received_bytes").alias("bytes_in"),
+        fn.sum("sent_bytes").alias("bytes_out"),
+        fn.max("seconds").alias("seconds"),
+    )
+    found = summed.join(accounts.select("case", "received"), on="case", how="left").join(
+        planned.select("case", "clients"), on="case", how="left"
+    )
+    return found.select(
+        "case",
+        (_BITS * fn.col("bytes_in") / fn.col("seconds")).alias("to_clients_bits_per_s"),
+        (_BITS * fn.col("bytes_out") / fn.col("seconds")).alias("from_clients_bits_per_s"),
+        (fn.col("bytes_in") / fn.col("clients")).alias("bytes_per_client"),
+        fn.when(fn.col("received") > 0, fn.col("bytes_in") / fn.col("received")).alias("bytes_per_update"),
+    )
+
+
+def _usage(samples: DataFrame, sending: DataFrame) -> DataFrame:
+    """Of each kind of process, while messages were sent."""
+    within = samples.join(fn.broadcast(sending), on="case", how="inner").where(
+        (fn.col("at_ns") >= fn.col("begin_ns")) & (fn.col("at_ns") <= fn.col("end_ns"))
+    )
+    seconds = (fn.max("at_ns") - fn.min("at_ns")) / NS_PER_S
+
+    def per_s(name: str) -> Any:
+        more = fn.max(name) - fn.min(name)
+        return fn.when(seconds > 0, more / seconds)
+
+    each = within.groupBy("case", "kind", "source").agg(
+        per_s("cpu_s").alias("cpu_cores"),
+        fn.max("rss_bytes").alias("memory_bytes"),
+        (_BITS * per_s("net_sent_bytes")).alias("sent_bits_per_s"),
+        (_BITS * per_s("net_received_bytes")).alias("received_bits_per_s"),
+    )
+
+    def of(role: str, name: str) -> Any:
+        return fn.sum(fn.when(fn.col("kind") == role, fn.col(name)))
+
+    return each.groupBy("case").agg(
+        *(of(role, name).alias(f"{role}_{name}") for role in ROLES for name in ("cpu_cores", "memory_bytes")),
+        of("broker", "sent_bits_per_s").alias("broker_sent_bits_per_s"),
+        of("broker", "received_bits_per_s").alias("broker_received_bits_per_s"),
+    )
+
+
+def points(
+    planned: DataFrame,
+    samples: DataFrame,
+    *,
+    clients: DataFrame,
+    generated: DataFrame,
+    traffic: DataFrame,
+    usage_samples: DataFrame,
+) -> DataFrame:
+    """One row a case, also of those that did not run."""
+    sending, accounts = _sending(generated), _accounting(samples, clients)
+    parts = [
+        _latency(samples),
+        accounts,
+        sending.drop("begin_ns", "end_ns"),
+        _traffic(traffic, accounts, planned),
+        _usage(usage_samples, sending.select("case", "begin_ns", "end_ns")),
+    ]
+    whole = planned
+    for part in parts:
+        whole = whole.join(part, on="case", how="left")
+    counts = ("messages", "expected", "received", "missing", "duplicate", "unexpected", "samples")
+    filled = whole.fillna(0, [*counts, "measured_clients"])
+    # What conflation leaves out is not missing.
+    missing = fn.when(fn.col("is_conflated"), fn.lit(0)).otherwise(fn.col("missing"))
+    return filled.withColumn("missing", missing).select(*columns_of(POINTS))

@@ -1,0 +1,100 @@
+"""What a swarm is: very many clients of one kind in one process, each with its own connection.
+
+As elsewhere the driver never stamps or records: what a measured client got is told to whoever asked, who
+stamps it. Other clients only count.
+"""
+
+from __future__ import annotations
+
+import resource
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from streamgauge.core.errors import BadInput
+from streamgauge.spec.fanout import MessageKind
+
+Heard = Callable[[int, str], None]
+"""Told of each update of a measured client: the client's place in the swarm, the text of its time."""
+
+_OTHER_FILES = 200
+"""Open files that are no connections of clients."""
+
+
+@dataclass(frozen=True)
+class SwarmOptions:
+    first: int
+    """Number of the first client among those of all swarms."""
+    keys: tuple[int, ...]
+    """Of each client, the number of the key that it follows."""
+    key_names: tuple[str, ...]
+    """None: messages have no keys, and everybody gets all."""
+    measured: frozenset[int]
+    """Places in this swarm of clients that look into every update."""
+    topic: str
+    start: Mapping[tuple[int, int], int]
+    """Where each partition of the topic ended before the case."""
+    kind: MessageKind
+    group: str | None
+    """Of Kafka's clients: what the name of each client's own group begins with; None: they are assigned."""
+    parse_json: bool
+    item: str
+    """Of a gateway's clients: what the item's name is, or begins with."""
+    fields: tuple[str, ...]
+    max_frequency: float | str
+    ramp_up_per_s: float
+
+    @property
+    def count(self) -> int:
+        return len(self.keys)
+
+
+class Swarm(ABC):
+    """Made unconnected. All calls come from one thread."""
+
+    def __init__(self, options: SwarmOptions, heard: Heard) -> None:
+        self.options, self.heard = options, heard
+        self.counts = [0] * options.count
+        """Updates that each client has got."""
+        self.gone: dict[int, str] = {}
+        """Clients whose connection ended, and why."""
+
+    @abstractmethod
+    def connect(self, deadline_s: float, go_on: Callable[[], bool]) -> None:
+        """Connect all, not faster than asked for; CaseFailed when that cannot be done in time.
+
+        Returns when every message sent from now on will reach every client; early when `go_on` says no.
+        """
+
+    @abstractmethod
+    def serve(self, seconds: float) -> None:
+        """Take updates for about so long."""
+
+    def settings_in_force(self) -> dict[str, Any]:
+        return {}
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+
+class SwarmDriver(ABC):
+    """What a driver is, too, whose clients can come by the thousand."""
+
+    @abstractmethod
+    def swarm(self, options: SwarmOptions, heard: Heard) -> Swarm: ...
+
+
+def allow_open_files(wanted: int) -> None:
+    """Raise this process's limit as far as needed; BadInput says what to do where that is not allowed."""
+    needed = wanted + _OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and needed > hard:
+        raise BadInput(
+            f"{wanted:,} clients in one process need {needed:,} open files, and at most {hard:,} are allowed "
+            f"here: use more processes of at most {hard - _OTHER_FILES:,} clients "
+            "(--clients-per-process), or raise the hard limit (ulimit -Hn, LimitNOFILE=, "
+            "/etc/security/limits.conf)"
+        )
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))

@@ -1,0 +1,77 @@
+"""The gateway of a fan-out's case: fresh for each, so that no case meets what another one left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from streamgauge.core.errors import BadInput
+from streamgauge.core.run_dir import RunDir
+from streamgauge.drivers.push_websocket import ADAPTER_SET
+from streamgauge.payload.scenario_messages import keys_of
+from streamgauge.plan.cases import Case
+from streamgauge.plan.fanout_point import FanoutPoint
+from streamgauge.systems.push_gateway.system import PushGateway
+
+_JSONPATCH_MIN_LENGTH = 500
+"""As in the benchmark that this follows."""
+
+
+@dataclass(frozen=True)
+class CaseSystem:
+    """What runs for one case only."""
+
+    endpoints: dict[str, str] = field(default_factory=dict)
+    processes: dict[str, int] = field(default_factory=dict)
+
+
+@contextmanager
+def case_gateway(run: RunDir, case: Case, endpoints: Mapping[str, str]) -> Iterator[CaseSystem]:
+    """A gateway where the case's clients are those of one that does not run already; else nothing."""
+    point = case.fanout
+    if point is None or point.via != "gateway" or case.target.settings.get("gateway"):
+        yield CaseSystem()
+        return
+    bootstrap = case.target.settings.get("bootstrap") or endpoints.get("bootstrap")
+    if not bootstrap:
+        raise BadInput(
+            f"target {case.target.name}: settings.bootstrap: no Kafka address, and no system to start"
+        )
+    folder = (run.local("logs") if run.is_local else Path.cwd() / f"{run.id}-logs") / f"case-{case.id}"
+    folder.mkdir(parents=True, exist_ok=True)
+    config = folder / "gateway.yaml"
+    config.write_text(yaml.safe_dump(gateway_configuration(point, case.topics[0], str(bootstrap))))
+    settings: dict[str, Any] = {}
+    if point.mapping.diff is not None:
+        settings = {
+            "default_diff_order": [point.mapping.diff],
+            "jsonpatch_min_length": _JSONPATCH_MIN_LENGTH,
+        }
+    gateway = PushGateway(config=config, log_dir=folder, processes=point.gateway_processes, settings=settings)
+    with gateway:
+        yield CaseSystem(gateway.endpoints(), gateway.processes())
+
+
+def gateway_configuration(point: FanoutPoint, topic: str, bootstrap: str) -> dict[str, Any]:
+    """As a `gateway.yaml` has it; the scenario's mapping is that of the benchmark that this follows."""
+    mapping = point.mapping
+    item = "jsontest" if mapping.json else "ltest"
+    connection: dict[str, Any] = {
+        "bootstrap.servers": bootstrap,
+        # The topic is new: clients are there before its first message.
+        "record.consume.from": "EARLIEST",
+        **{f"field.{name}": expression for name, expression in mapping.fields.items()},
+    }
+    if mapping.json:
+        connection["record.value.evaluator.type"] = "JSON"
+    if keys_of(mapping.kind):
+        connection[f"item-template.{item}"] = f"{item}-#{{key=KEY}}"
+        connection[f"map.{topic}.to"] = f"item-template.{item}"
+    else:
+        connection[f"map.{topic}.to"] = item
+    return {"adapter_set": ADAPTER_SET, "connections": {"Fanout": connection}}

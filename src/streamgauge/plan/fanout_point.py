@@ -1,0 +1,86 @@
+"""One point of a fan-out: so many clients, by one way, in one scenario."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.plan.agent_tasks import AgentTask
+from streamgauge.spec.fanout import PUSH_DRIVER, SCENARIOS, Fanout, Scenario, ScenarioName
+from streamgauge.spec.model import SpecModel
+from streamgauge.spec.target import Target
+
+Via = Literal["kafka-groups", "kafka-standalone", "gateway"]
+
+_SESSIONS_PER_GATEWAY = 17_000
+"""Below what one process may have: the kernel deals connections out unevenly."""
+
+
+class FanoutPoint(SpecModel):
+    scenario: ScenarioName
+    clients: int
+    via: Via
+    series: str
+    fanout: Fanout
+
+    @property
+    def mapping(self) -> Scenario:
+        return SCENARIOS[self.scenario]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Those that a gateway's clients ask for, in their order."""
+        return self.fanout.fields or tuple(self.mapping.fields)
+
+    @property
+    def gateway_processes(self) -> int:
+        return self.fanout.gateway_processes or math.ceil(self.clients / _SESSIONS_PER_GATEWAY)
+
+    @property
+    def message_count(self) -> int:
+        """Warm-up and measured ones."""
+        seconds = self.fanout.warm_up + self.fanout.duration
+        return max(1, round(seconds * self.fanout.rate_per_s(self.scenario)))
+
+    def keys(self, tag: int, of: int) -> NDArray[np.int64]:
+        """Which of the keys each client follows."""
+        return np.random.default_rng(tag).integers(0, max(1, of), self.clients)
+
+    def measured(self, tag: int) -> frozenset[int]:
+        """The clients that time their updates, drawn at random: who came first has no better chance."""
+        wanted = self.fanout.measured
+        count = self.clients if wanted == "all" else min(wanted, self.clients)
+        drawn = np.random.default_rng(tag + 1).choice(self.clients, count, replace=False)
+        return frozenset(int(number) for number in drawn)
+
+    def agents(self) -> Iterator[AgentTask]:
+        """One that generates, and as many as hold the clients."""
+        yield AgentTask(kind="producer", number=0, messages=self.message_count)
+        fanout = self.fanout
+        most = fanout.push_clients_per_process if self.via == "gateway" else fanout.kafka_clients_per_process
+        processes = math.ceil(self.clients / most)
+        bounds = [self.clients * number // processes for number in range(processes + 1)]
+        for number in range(processes):
+            first, end = bounds[number], bounds[number + 1]
+            yield AgentTask(kind="swarm", number=number, clients=(first, end - first))
+
+
+def points_of(fanout: Fanout, target: Target) -> Iterator[FanoutPoint]:
+    """The series of a target: scenario after scenario, from few clients to many."""
+    via: Via = "gateway" if target.driver == PUSH_DRIVER else "kafka-standalone"
+    if via != "gateway" and target.name in fanout.groups:
+        via = "kafka-groups"
+    told: set[object] = set()
+    for scenario in fanout.scenarios:
+        # How a gateway maps them is nothing to Kafka's own clients.
+        same = scenario if via == "gateway" else (SCENARIOS[scenario].kind, fanout.rate_per_s(scenario))
+        if same in told:
+            continue
+        told.add(same)
+        series = target.name if len(fanout.scenarios) == 1 else f"{target.name} {scenario}"
+        for clients in fanout.clients:
+            yield FanoutPoint(scenario=scenario, clients=clients, via=via, series=series, fanout=fanout)

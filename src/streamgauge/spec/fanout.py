@@ -1,0 +1,160 @@
+"""A fan-out: the same messages to more and more clients, until a way of delivering them cannot hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field, field_validator, model_validator
+
+from streamgauge.spec.model import Bytes, Count, RatePerS, Seconds, SpecModel
+from streamgauge.spec.topics import Topics
+
+ScenarioName = Literal["1", "2", "3", "3jp", "3td", "3full"]
+SCENARIO_NAMES: tuple[ScenarioName, ...] = get_args(ScenarioName)
+MessageKind = Literal["base", "keyed", "json", "complex"]
+Diff = Literal["jsonpatch", "diff_match_patch"]
+
+PUSH_DRIVER = "push_websocket"
+"""Targets with this driver are clients of a gateway; all others read from Kafka."""
+
+_PERSON = (
+    "timestamp",
+    "firstText",
+    "secondText",
+    "thirdText",
+    "fourthText",
+    "firstnumber",
+    "secondNumber",
+    "thirdNumber",
+    "fourthNumber",
+)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is sent, and how a gateway maps it."""
+
+    kind: MessageKind
+    producers: int
+    pause_ms: int
+    fields: dict[str, str]
+    """Of an item: name → what the gateway extracts; with keys, an item is a key's."""
+    json: bool = False
+    """The gateway reads values as JSON; else they are text."""
+    diff: Diff | None = None
+    meaning: str = ""
+
+
+_TEXT = {"value": "#{VALUE}"}
+_KEYED_TEXT = {"key": "#{KEY}", **_TEXT}
+
+SCENARIOS: dict[ScenarioName, Scenario] = {
+    "1": Scenario("base", 2, 500, _TEXT, meaning="text to everybody"),
+    "2": Scenario("keyed", 10, 100, _KEYED_TEXT, meaning="text by key"),
+    "3": Scenario(
+        "complex",
+        10,
+        100,
+        {
+            "key": "#{KEY}",
+            **{name: f"#{{VALUE.{name}}}" for name in _PERSON},
+            "hobbies": "#{VALUE.hobbies[0]}",
+        },
+        json=True,
+        meaning="JSON by key, a field for each part: only changed fields are sent",
+    ),
+    "3jp": Scenario(
+        "complex", 10, 100, _KEYED_TEXT, diff="jsonpatch", meaning="JSON as one field, sent as JSON Patch"
+    ),
+    "3td": Scenario(
+        "complex", 10, 100, _KEYED_TEXT, diff="diff_match_patch", meaning="JSON as one field, as TLCP-diff"
+    ),
+    "3full": Scenario("complex", 10, 100, _KEYED_TEXT, meaning="JSON as one field, sent whole"),
+}
+
+
+class Fanout(SpecModel):
+    """Every target is a series: targets × scenarios × clients, a case each."""
+
+    scenarios: tuple[ScenarioName, ...] = ("1",)
+    clients: tuple[Annotated[Count, Field(ge=1)], ...]
+    """The ladder, from few to many."""
+    duration: Annotated[Seconds, Field(gt=0)] = 60.0
+    warm_up: Annotated[Seconds, Field(ge=0)] = 2.0
+    """Before that, on the same schedule, and kept apart."""
+    groups: tuple[str, ...] = ()
+    """Targets each of whose clients is a consumer group; clients of other Kafka targets are assigned."""
+    measured: Annotated[Count, Field(ge=1)] | Literal["all"] = 200
+    """Clients that look into every update and time it, drawn at random over connection order; the others
+    only count updates."""
+    parse_json: bool = True
+    """Kafka clients parse JSON values, as those of a gateway need not."""
+    producers: Annotated[Count, Field(ge=1)] | None = None
+    """Else the scenario's; so are pause and size."""
+    pause: Annotated[Seconds, Field(gt=0)] | None = None
+    """Between two messages of one producer, whatever sending takes."""
+    size: Annotated[Bytes, Field(ge=4)] = 1024
+    """Of the random text in a message."""
+    max_frequency: Annotated[float, Field(gt=0)] | Literal["unfiltered", "unlimited"] = "unfiltered"
+    """Of a gateway's subscriptions; with a number, updates a second that conflation leaves."""
+    fields: tuple[str, ...] = ()
+    """Those that a gateway's clients ask for; else all."""
+    ramp_up_per_s: Annotated[RatePerS, Field(gt=0)] = 2000.0
+    """New clients a second, all processes together."""
+    push_clients_per_process: Annotated[Count, Field(ge=1)] = 19_000
+    kafka_clients_per_process: Annotated[Count, Field(ge=1)] = 2000
+    gateway_processes: Annotated[Count, Field(ge=1)] | None = None
+    """Else as many as hold the clients at 17,000 each."""
+    mean_limit: Annotated[Seconds, Field(gt=0)] = 5.0
+    """A series ends when the mean latency is above, or when not everything was delivered."""
+    drain_timeout: Annotated[Seconds, Field(gt=0)] = 20.0
+    topics: Topics = Topics(name="LTest", own_names=True)
+
+    @field_validator("clients", "scenarios")
+    @classmethod
+    def _distinct(cls, values: tuple[object, ...]) -> tuple[object, ...]:
+        if not values:
+            raise ValueError("has no values")
+        if len(set(values)) != len(values):
+            raise ValueError(f"names a value twice: {', '.join(map(str, values))}")
+        return values
+
+    @field_validator("clients")
+    @classmethod
+    def _upwards(cls, clients: tuple[int, ...]) -> tuple[int, ...]:
+        if list(clients) != sorted(clients):
+            raise ValueError("must go from few to many: a series ends at the first that does not hold")
+        return clients
+
+    @field_validator("topics")
+    @classmethod
+    def _one_topic(cls, topics: Topics) -> Topics:
+        if topics.count != 1:
+            raise ValueError("count: all messages go to one topic")
+        return topics
+
+    @model_validator(mode="after")
+    def _known_fields(self) -> Fanout:
+        for name in self.scenarios:
+            missing = [field for field in self.fields if field not in SCENARIOS[name].fields]
+            if missing:
+                raise ValueError(
+                    f"fields: scenario {name} has no field {missing[0]!r}; "
+                    f"allowed: {', '.join(SCENARIOS[name].fields)}"
+                )
+            if self.fields and _stamp_field(name) not in self.fields:
+                raise ValueError(f"fields: {_stamp_field(name)} is needed: it carries the time")
+        return self
+
+    def producers_of(self, scenario: ScenarioName) -> int:
+        return self.producers or SCENARIOS[scenario].producers
+
+    def rate_per_s(self, scenario: ScenarioName) -> float:
+        """Of all producers together."""
+        pause_s = SCENARIOS[scenario].pause_ms / 1000 if self.pause is None else self.pause
+        return self.producers_of(scenario) / pause_s
+
+
+def _stamp_field(scenario: ScenarioName) -> str:
+    return "timestamp" if SCENARIOS[scenario].json else "value"

@@ -1,0 +1,149 @@
+"""Points of a fan-out from planted events: what was lost, came twice or came from nowhere is found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from streamgauge.analysis.fanout_points import latency_counts, planned_points, points, samples_of
+from streamgauge.core.status import CaseStatus, RunStatus
+from streamgauge.plan.plan_file import make_plan
+from streamgauge.spec.workload import Workload
+from streamgauge.tables.column import Column, Table
+from streamgauge.tables.events import SAMPLES
+from streamgauge.tables.fanout_events import CLIENTS, GENERATED, TRAFFIC, UPDATES
+
+pytestmark = pytest.mark.spark
+
+MS, S = 10**6, 10**9
+WALL = 1_700_000_000 * S
+COUNT = 100
+
+
+def frame(spark: SparkSession, table: Table, rows: list[dict[str, Any]]) -> DataFrame:
+    with_case = Table(table.name, table.row, (*table.columns, Column("case", "string", "case")))
+    filled = [{"case": "001", **row} for row in rows]
+    return spark.createDataFrame(pa.Table.from_pylist(filled, schema=with_case.arrow_schema()))
+
+
+def generated(number: int) -> dict[str, Any]:
+    due_ns = 5 * S + number * 10 * MS
+    return {
+        "stamp_ns": WALL + due_ns,
+        "producer": 0,
+        "key": number % 2,
+        "size_bytes": 1000,
+        "is_warm_up": number < 10,
+        "intended_ns": due_ns,
+        "sent_ns": due_ns + MS,
+        "acked_ns": due_ns + 2 * MS,
+        "error": None,
+    }
+
+
+def update(client: int, number: int, latency_ms: float = 4.0) -> dict[str, Any]:
+    due_ns = 5 * S + number * 10 * MS
+    return {"client": client, "stamp_ns": WALL + due_ns, "received_ns": due_ns + int(latency_ms * MS)}
+
+
+def client(number: int, updates: int, *, is_measured: bool) -> dict[str, Any]:
+    return {
+        "client": number,
+        "key": number % 2,
+        "is_measured": is_measured,
+        "updates": updates,
+        "expected": COUNT // 2,
+    }
+
+
+def sample(kind: str, at_s: float, cpu_s: float, memory: int) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(SAMPLES.column_names)
+    about = {"at_ns": int(at_s * S), "source": f"{kind}-1", "kind": kind, "host": "h", "cores": 2}
+    return {**row, **about, "cpu_s": cpu_s, "rss_bytes": memory}
+
+
+@pytest.fixture(scope="module")
+def found(spark: SparkSession) -> dict[str, Any]:
+    content = {
+        "targets": [{"name": "gateway", "driver": "push_websocket"}],
+        "fanout": {"clients": [4, 8, 16], "scenarios": ["2"]},
+    }
+    plan = make_plan(Workload.model_validate(content), "run")
+    ended = {
+        "001": CaseStatus("ok", "mean 4 ms"),
+        "002": CaseStatus("ok", "does not hold: 3 updates are missing"),
+        "003": CaseStatus("ok", "not run: gateway did not hold at 8 clients"),
+    }
+    whole = [update(0, n, 4.0 + n % 3) for n in range(0, COUNT, 2)]
+    # Client 1 lacks two, has one twice, and one that nobody sent.
+    odd = [n for n in range(1, COUNT, 2) if n not in (21, 41)]
+    rough = [update(1, n) for n in [*odd, 31]] + [{**update(1, 1), "stamp_ns": 12345}]
+    sent = frame(spark, GENERATED, [generated(n) for n in range(COUNT)])
+    samples = samples_of(frame(spark, UPDATES, whole + rough), sent)
+    traffic = {"agent": "swarm-0", "sockets": 4, "seconds": 2.0, "received_bytes": 200_000, "sent_bytes": 100}
+    table = points(
+        planned_points(spark, plan, RunStatus(cases=ended)),
+        samples,
+        clients=frame(
+            spark,
+            CLIENTS,
+            [
+                client(0, 50, is_measured=True),
+                client(1, 50, is_measured=True),
+                client(2, 47, is_measured=False),
+                client(3, 51, is_measured=False),
+            ],
+        ),
+        generated=sent,
+        traffic=frame(spark, TRAFFIC, [traffic]),
+        usage_samples=frame(
+            spark,
+            SAMPLES,
+            [
+                sample("broker", 1.0, 0.0, 900),  # before the first message
+                *(sample("broker", at, at / 4, 100) for at in (5.1, 5.5, 5.9)),
+                *(sample("gateway", at, at / 2, 200) for at in (5.1, 5.9)),
+            ],
+        ),
+    )
+    rows = {row["case"]: row.asDict() for row in table.collect()}
+    rows["counts"] = {row["latency_ms"]: row["count"] for row in latency_counts(samples).collect()}
+    return rows
+
+
+def test_every_update_is_accounted_for(found: dict[str, Any]) -> None:
+    row = found["001"]
+    assert (row["messages"], row["expected"], row["received"]) == (100, 200, 198)
+    assert row["missing"] == 2 + 3, "two by name, three by count"
+    assert row["duplicate"] == 1 + 1
+    assert row["unexpected"] == 1
+    assert row["measured_clients"] == 2
+
+
+def test_latency_is_of_measured_clients_without_the_warm_up(found: dict[str, Any]) -> None:
+    row = found["001"]
+    assert row["samples"] == 45 + 44
+    assert (row["min_ms"], row["max_ms"]) == (4.0, 6.0)
+    assert row["mean_ms"] == pytest.approx((44 * 4 + sum(4 + n % 3 for n in range(10, 100, 2))) / 89)
+    assert sum(found["counts"].values()) == 89
+
+
+def test_traffic_and_use(found: dict[str, Any]) -> None:
+    row = found["001"]
+    assert row["to_clients_bits_per_s"] == 8 * 200_000 / 2
+    assert row["from_clients_bits_per_s"] == 8 * 100 / 2
+    assert row["bytes_per_client"] == 50_000
+    assert row["broker_cpu_cores"] == pytest.approx(0.25)
+    assert row["gateway_cpu_cores"] == pytest.approx(0.5)
+    assert row["broker_memory_bytes"] == 100, "what came before the first message does not count"
+    assert row["swarm_cpu_cores"] is None
+    assert row["rate_per_s"] == pytest.approx(100.0)
+
+
+def test_marks(found: dict[str, Any]) -> None:
+    assert [found[case]["holds"] for case in ("001", "002", "003")] == [True, False, None]
+    assert [found[case]["status"] for case in ("001", "002", "003")] == ["ok", "ok", "not run"]
+    assert found["003"]["samples"] == 0

@@ -1,0 +1,125 @@
+"""Whole fan-outs as a user runs them: a real Kafka, real gateways, real clients."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import psutil
+import pytest
+
+from streamgauge.report.document import results_schema
+
+from .streamgauge_command import agents_and_brokers, command, one_run, streamgauge
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark]
+
+
+def document_of(run: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((run / "results/results.json").read_text())
+    jsonschema.validate(content, results_schema())
+    return content
+
+
+def test_every_way_and_form_delivers_everything(tmp_path: Path, kafka: str) -> None:
+    """And delta and patch are as much smaller than whole updates as they should be."""
+    done = streamgauge(
+        *("fanout", "--bootstrap", kafka, "--via", "gateway,kafka-groups,kafka-standalone"),
+        *(
+            "--scenario",
+            "3full,3,3jp,3td",
+            "--clients",
+            "40",
+            "--measured",
+            "10",
+            "--clients-per-process",
+            "25",
+        ),
+        *("--pause", "40ms", "--duration", "3s", "--warm-up", "500ms", "--out", tmp_path),
+    )
+    assert done.returncode == 0, done.stderr
+    run = one_run(tmp_path)
+    fanout = document_of(run)["fanout"]
+    series = [point["series"] for point in fanout["points"]]
+    assert series == [f"gateway {s}" for s in ("3full", "3", "3jp", "3td")] + [
+        "kafka-groups 3full",
+        "kafka-standalone 3full",
+    ]
+    for point in fanout["points"]:
+        counts = point["accounting"]
+        assert point["holds"], point
+        assert (counts["missing"], counts["duplicate"], counts["unexpected"]) == (0, 0, 0), point
+        assert counts["messages"] == 875
+        assert counts["received"] == counts["expected"] > 0
+        assert point["samples"] > 0
+        assert point["latency_ms"]["p50"] > 0
+        assert point["wire"]["to_clients_bits_per_s"] > 0
+    saved = {(row["scenario"], row["against"]): row["percent"] for row in fanout["savings"]}
+    assert saved["3", "gateway, whole updates"] < 35
+    assert saved["3jp", "gateway, whole updates"] < 45
+    assert saved["3", "kafka-standalone 3full"] < 5, "one key of forty, and of it what changed"
+    for words in ("Scenarios 3full, 3, 3jp, 3td: latency, ms", "Number of samples:", "ZOOM"):
+        assert words in done.stdout
+    assert (run / "report/plots/latency-by-clients.svg").read_text().count("<svg") == 1
+    assert "Slips of the published tables" in (run / "report/index.html").read_text()
+    assert "Number of samples" in (run / "report/fanout.md").read_text()
+
+
+def test_a_killed_swarm_is_marked_and_the_ladder_goes_on(tmp_path: Path, kafka: str) -> None:
+    arguments = ["fanout", "--bootstrap", kafka, "--clients", "10,20", "--duration", "4s", "--out", tmp_path]
+    with subprocess.Popen(
+        command(*arguments, "--producers", "10"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        try:
+            _kill_swarm(tmp_path)
+            out, errors = running.communicate(timeout=200)
+        finally:
+            running.kill()
+    assert running.returncode == 1, errors
+    points = document_of(one_run(tmp_path))["fanout"]["points"]
+    assert [point["status"] for point in points] == ["partial", "ok"]
+    assert [point["holds"] for point in points] == [None, True]
+    assert "swarm-0" in points[0]["reasons"][0]
+    assert points[1]["accounting"]["missing"] == 0
+    assert "broken" in out
+
+
+def _kill_swarm(out: Path) -> None:
+    """As soon as it has got something."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        for live in out.glob("*/live/swarm-0.json"):
+            if json.loads(live.read_text() or "{}").get("messages", 0) > 0:
+                for process in agents_and_brokers(live.parent.parent):
+                    if _is_swarm(process):
+                        process.kill()
+                        return
+        time.sleep(0.1)
+    raise AssertionError("no swarm came up")
+
+
+def _is_swarm(process: psutil.Process) -> bool:
+    from .streamgauge_command import log_of
+
+    return log_of(process.pid).endswith("swarm-0.log")
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--via", "pigeon"], "--via pigeon: allowed: kafka-groups"),
+        (["--clients", "4k,2k"], "from few to many"),
+        (["--scenario", "9"], "fanout.scenarios"),
+        (["--gateway", "http://127.0.0.1:1"], "give --topic, too"),
+        (["--max-frequency", "often"], "fanout.max_frequency"),
+        (["--gateway", "ftp://x", "--topic", "t"], "allowed: http://host:port"),
+    ],
+)
+def test_bad_flags(flags: list[str], words: str) -> None:
+    done = streamgauge("fanout", *flags)
+    assert done.returncode == 2
+    assert words in done.stderr

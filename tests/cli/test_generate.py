@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from .streamgauge_command import streamgauge
+
+
+@pytest.mark.broker
+def test_sends_what_it_says(kafka: str) -> None:
+    topic = "test-generate"
+    AdminClient({"bootstrap.servers": kafka}).create_topics([NewTopic(topic, 1, 1)])[topic].result(20)
+    done = streamgauge("generate", kafka, topic, "3", "20", "64", "complex", "--duration", "1s")
+    assert done.returncode == 0, done.stderr
+    assert "150 messages sent, 150 delivered" in done.stdout
+    consumer = Consumer({"bootstrap.servers": kafka, "group.id": "test"})
+    consumer.assign([TopicPartition(topic, 0, 0)])
+    records = []
+    while len(records) < 150 and (found := consumer.consume(150 - len(records), 10)):
+        records += found
+    consumer.close()
+    people = [json.loads(record.value()) for record in records]
+    assert len(people) == 150
+    assert all(record.key().decode() == person["id"] for record, person in zip(records, people, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["127.0.0.1:1", "t", "1", "0", "10", "base"], "PAUSE_MS 0"),
+        (["127.0.0.1:1", "t", "1", "10", "much", "base"], "'much'"),
+        (["127.0.0.1:1", "t", "1", "10", "2", "base"], "at least 4"),
+    ],
+)
+def test_bad_input(arguments: list[str], words: str) -> None:
+    done = streamgauge("generate", *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from streamgauge.plan.cases import Case
+from streamgauge.plan.fanout_point import FanoutPoint
+from streamgauge.plan.plan_file import Plan, make_plan
+from streamgauge.spec.fanout import Fanout
+from streamgauge.spec.workload import Workload
+
+GATEWAY = {"name": "gateway", "driver": "push_websocket"}
+GROUPS = {"name": "kafka-groups", "driver": "kafka_confluent"}
+ALONE = {"name": "kafka-standalone", "driver": "kafka_confluent"}
+
+
+def cases(*targets: dict[str, str], **fanout: Any) -> tuple[Case, ...]:
+    groups = [target["name"] for target in targets if target is GROUPS]
+    content = {"targets": list(targets), "fanout": {"clients": [10, 20], "groups": groups, **fanout}}
+    return make_plan(Workload.model_validate(content), "run").cases
+
+
+def point(clients: int, **fanout: Any) -> FanoutPoint:
+    asked = Fanout(clients=(clients,), **fanout)
+    return FanoutPoint(scenario="2", clients=clients, via="gateway", series="gateway", fanout=asked)
+
+
+def test_series_go_from_few_to_many_by_every_way() -> None:
+    found = [(c.fanout.via, c.fanout.clients) for c in cases(GATEWAY, GROUPS, ALONE) if c.fanout]
+    ways = ("gateway", "kafka-groups", "kafka-standalone")
+    assert found == [(way, clients) for way in ways for clients in (10, 20)]
+
+
+def test_how_a_gateway_maps_json_is_nothing_to_kafka() -> None:
+    found = cases(GATEWAY, GROUPS, scenarios=["3", "3jp", "3full"], clients=[10])
+    assert [c.fanout.series for c in found if c.fanout] == [
+        "gateway 3",
+        "gateway 3jp",
+        "gateway 3full",
+        "kafka-groups 3",
+    ]
+
+
+def test_every_client_is_in_one_process() -> None:
+    agents = list(point(40_001, push_clients_per_process=19_000).agents())
+    assert [agent.kind for agent in agents] == ["producer", "swarm", "swarm", "swarm"]
+    shares = [agent.clients for agent in agents if agent.clients is not None]
+    assert [first for first, _ in shares] == [0, 13_333, 26_667]
+    assert sum(count for _, count in shares) == 40_001
+    assert max(count for _, count in shares) <= 19_000
+
+
+def test_measured_clients_are_drawn_over_the_order_of_connecting() -> None:
+    drawn = sorted(point(10_000, measured=500).measured(tag=3))
+    assert len(drawn) == 500
+    quarters = np.histogram(drawn, bins=4, range=(0, 10_000))[0]
+    assert quarters.min() > 90, "no part of the order is left out"
+    assert drawn != sorted(point(10_000, measured=500).measured(tag=4))
+    assert point(20, measured="all").measured(1) == frozenset(range(20))
+    assert len(point(20, measured=500).measured(1)) == 20
+
+
+def test_clients_follow_every_key() -> None:
+    keys = point(8000).keys(tag=1, of=40)
+    counts = np.bincount(keys)
+    assert len(counts) == 40
+    assert counts.min() > 130
+    assert point(10).keys(1, 0).max() == 0
+
+
+def test_a_plan_is_read_as_it_was_written() -> None:
+    content = {"targets": [GATEWAY], "fanout": {"clients": [10], "scenarios": ["1"]}}
+    plan = make_plan(Workload.model_validate(content), "run")
+    assert plan.is_fanout
+    assert Plan.model_validate(plan.model_dump(mode="json", by_alias=True)) == plan
+
+
+def test_gateway_processes_grow_with_the_clients() -> None:
+    assert [point(n).gateway_processes for n in (1, 17_000, 17_001, 40_000)] == [1, 1, 2, 3]
+    assert point(1, gateway_processes=4).gateway_processes == 4

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from streamgauge.core.errors import BadInput
+from streamgauge.spec.fanout import SCENARIO_NAMES, Fanout
+from streamgauge.spec.loading import dump_yaml, parse
+from streamgauge.spec.workload import Workload
+
+TARGET = {"name": "gateway", "driver": "push_websocket"}
+
+
+def workload(**fanout: Any) -> Workload:
+    return parse(Workload, {"targets": [TARGET], "fanout": {"clients": ["1k"], **fanout}}, "test")
+
+
+def test_the_load_follows_from_it() -> None:
+    made = workload(topics={"name": "LTest"}, drain_timeout="7s")
+    assert made.load.topics.name == "LTest"
+    assert made.load.drain_timeout == 7
+    assert "load" not in dump_yaml(made)
+    assert parse(Workload, made.model_dump(mode="json", exclude_defaults=True), "again") == made
+
+
+@pytest.mark.parametrize(("scenario", "per_s"), [("1", 4.0), ("2", 100.0), ("3", 100.0), ("3jp", 100.0)])
+def test_rates_of_the_scenarios(scenario: Any, per_s: float) -> None:
+    assert Fanout(clients=(1,)).rate_per_s(scenario) == per_s
+
+
+def test_a_rate_of_ones_own() -> None:
+    assert Fanout(clients=(1,), producers=3, pause="100ms").rate_per_s("1") == 30.0
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"clients": []}, "no values"),
+        ({"clients": [2, 1]}, "from few to many"),
+        ({"clients": [1, 1]}, "twice"),
+        ({"clients": [0]}, "greater than or equal to 1"),
+        ({"scenarios": ["4"]}, "'1', '2'"),
+        ({"groups": ["other"]}, "no target 'other'"),
+        ({"fields": ["nothing"]}, "no field 'nothing'"),
+        ({"scenarios": ["3"], "fields": ["firstText"]}, "timestamp is needed"),
+        ({"topics": {"count": 2}}, "one topic"),
+        ({"wrong": 1}, "fanout.wrong: unknown field"),
+    ],
+)
+def test_what_is_wrong_is_said(given: dict[str, Any], word: str) -> None:
+    with pytest.raises(BadInput, match=word):
+        workload(**given)
+
+
+def test_nothing_else_may_say_how_much() -> None:
+    for more, word in (
+        ({"load": {"messages": 1}}, "leave it out"),
+        ({"sweep": {"message.size": [1]}}, "its own lists"),
+        ({"iterations": 2}, "its own lists"),
+    ):
+        with pytest.raises(BadInput, match=word):
+            parse(Workload, {"targets": [TARGET], "fanout": {"clients": [1]}, **more}, "test")
+
+
+def test_every_scenario_is_known() -> None:
+    assert workload(scenarios=list(SCENARIO_NAMES)).fanout is not None
