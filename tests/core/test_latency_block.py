@@ -72,7 +72,7 @@ Min
 0018 - 0020
 90th percentile"""
 
-MORE = ["99th Percentile = 54 ms", "99.9th Percentile = 2400 ms"]
+MORE = ["99th Percentile = 54 ms", "99.9th Percentile = 1800 ms"]
 """What the example does not have."""
 
 

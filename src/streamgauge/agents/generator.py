@@ -92,21 +92,20 @@ class Generator:
         producer = number % len(self._senders)
         stamp_ns = due_ns + self._wall_offset_ns
         message = self._messages.make(producer, stamp_ns)
-        row = {
+        sent_ns = now_ns()
+        self._rows[number] = {
             "stamp_ns": stamp_ns,
             "producer": producer,
             "key": message.key if message.key_bytes is not None else NO_KEY,
             "size_bytes": len(message.value),
             "is_warm_up": is_warm_up,
             "intended_ns": due_ns,
-            "sent_ns": now_ns(),
+            "sent_ns": sent_ns,
             "acked_ns": None,
             "error": None,
         }
-        self._rows[number] = row
-        self.first_sent_ns = self.first_sent_ns or row["sent_ns"]
-        self.last_sent_ns = row["sent_ns"]
-        self.most_late_ns = max(self.most_late_ns, row["sent_ns"] - due_ns)
+        self.first_sent_ns, self.last_sent_ns = self.first_sent_ns or sent_ns, sent_ns
+        self.most_late_ns = max(self.most_late_ns, sent_ns - due_ns)
         self.sent += 1
         self._senders[producer].send(number, message.key_bytes, message.value)
 
