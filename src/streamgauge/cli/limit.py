@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from streamgauge.cli.kafka_target import kafka_target, name_of
-from streamgauge.cli.options import Acks, Brokers, Debug, Master, Out, PrintWorkload, Quiet, Resume
+from streamgauge.cli.options import (
+    Acks,
+    Bootstrap,
+    Brokers,
+    Debug,
+    Master,
+    Out,
+    PrintWorkload,
+    Quiet,
+    Resume,
+    TargetFile,
+)
 from streamgauge.cli.running import resume_run, run_workload
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import dump_yaml, parse
@@ -40,15 +50,8 @@ def limit_command(
     replicas: Annotated[int, typer.Option(help="Replicas of the topic.")] = 1,
     acks: Annotated[Acks, typer.Option(help="Who has to confirm a message.")] = Acks.all,
     topic_prefix: Annotated[str, typer.Option(help="Topics' names begin so, one a step.")] = "limit",
-    bootstrap: Annotated[
-        str | None,
-        typer.Option(
-            help="Kafka to test, host:port[,host:port …]; else an embedded one.", show_default=False
-        ),
-    ] = None,
-    target: Annotated[
-        Path | None, typer.Option(help="Target file: driver, address, client settings.", show_default=False)
-    ] = None,
+    bootstrap: Bootstrap = None,
+    target: TargetFile = None,
     brokers: Brokers = None,
     resume: Resume = None,
     out: Out = "runs",

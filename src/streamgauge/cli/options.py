@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -30,6 +31,13 @@ PrintWorkload = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Debug = Annotated[bool, typer.Option("--debug", "-d", help="Show debug output and tracebacks.")]
+Bootstrap = Annotated[
+    str | None,
+    typer.Option(help="Kafka to test, host:port[,host:port …]; else an embedded one.", show_default=False),
+]
+TargetFile = Annotated[
+    Path | None, typer.Option(help="Target file: driver, address, client settings.", show_default=False)
+]
 Resume = Annotated[
     str | None,
     typer.Option(

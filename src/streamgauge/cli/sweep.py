@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from streamgauge.cli.kafka_target import kafka_target, name_of
-from streamgauge.cli.options import Debug, Master, Out, Quiet, Resume
+from streamgauge.cli.options import Bootstrap, Debug, Master, Out, Quiet, Resume, TargetFile
 from streamgauge.cli.running import resume_run, run_workload
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import dump_yaml, parse
@@ -65,15 +64,8 @@ def sweep_command(
     keep_topics: Annotated[
         bool, typer.Option("--keep-topics", help="Do not delete them afterwards.")
     ] = False,
-    bootstrap: Annotated[
-        str | None,
-        typer.Option(
-            help="Kafka to test, host:port[,host:port …]; else an embedded one.", show_default=False
-        ),
-    ] = None,
-    target: Annotated[
-        Path | None, typer.Option(help="Target file: driver, address, client settings.", show_default=False)
-    ] = None,
+    bootstrap: Bootstrap = None,
+    target: TargetFile = None,
     brokers: Annotated[
         int | None, typer.Option(help="Brokers of the embedded Kafka.", show_default="1")
     ] = None,
