@@ -33,6 +33,8 @@ from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Topics
 
 _HOST = "127.0.0.1"
+_GONE = "the media driver is gone"
+"""What AeronClient.java says."""
 _FRESH_S = 1.2
 """A driver says something every second."""
 _LOOK_S = 0.05
@@ -167,9 +169,10 @@ class Aeron(LoopDriver):
                 f"{who}: {self._directory} has no room for Aeron's buffers: {said}; enlarge it "
                 f"(mount -o remount,size=2g /dev/shm) or set aeron.term.buffer.length lower"
             )
-        is_gone = name == "DriverTimeoutException" or "the media driver is gone" in said
+        is_gone = name == "DriverTimeoutException" or _GONE in said
         if is_gone or not driver_state(self._directory).is_alive:
-            return failed(who, f"the media driver at {self._directory} is gone", said)
+            why = said.removeprefix(f"{_GONE}: ")
+            return failed(who, f"the media driver at {self._directory} is gone", why)
         return failed(who, f"Aeron ({self.channel()})", said)
 
     def close(self) -> None:
