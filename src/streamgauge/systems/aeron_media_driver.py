@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from streamgauge.core.units import format_bytes
+from streamgauge.jvm import aeron_directory
 from streamgauge.jvm.aeron_directory import driver_state
+from streamgauge.jvm.compiler import compiled
 from streamgauge.jvm.jars import classpath, fetch, locked_version
 from streamgauge.jvm.java import find_java
 from streamgauge.systems import aeron_profiles
@@ -16,6 +18,8 @@ from streamgauge.systems.contract import SystemFailed
 from streamgauge.systems.server_process import ServerProcess
 
 _MEMORY = Path("/dev/shm")
+_SOURCES = Path(aeron_directory.__file__).parent / "media_driver"
+"""Idle strategies of ours."""
 _JVM = (
     "-Xmx256m",
     # Agrona, which Aeron is built on, looks into the JDK.
@@ -78,8 +82,9 @@ class AeronMediaDriver(ServerProcess):
 
     def _command(self) -> list[str]:
         options = [f"-D{name}={value}" for name, value in self._all_properties().items()]
-        jars = classpath(fetch("aeron"))
-        return [str(find_java().executable), *_JVM, *options, "-cp", jars, "io.aeron.driver.MediaDriver"]
+        jars = fetch("aeron")
+        path = classpath([*jars, compiled(_SOURCES, jars)])
+        return [str(find_java().executable), *_JVM, *options, "-cp", path, "io.aeron.driver.MediaDriver"]
 
     def _is_ready(self) -> bool:
         return driver_state(self.directory).is_alive

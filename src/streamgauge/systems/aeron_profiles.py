@@ -38,8 +38,8 @@ PROFILES: dict[str, dict[str, str]] = {
     FEW_CORES: {
         **_BUFFERS,
         "aeron.threading.mode": "SHARED",
-        "aeron.shared.idle.strategy": f"{_IDLE}BackoffIdleStrategy",
-        "agrona.backoff.idle.strategy.max.park.period": "100us",
+        # jvm/media_driver: Aeron's own backoff naps for up to a millisecond.
+        "aeron.shared.idle.strategy": "streamgauge.media.ShortNaps",
         "aeron.term.buffer.length": "16m",
         "aeron.ipc.term.buffer.length": "16m",
     },
