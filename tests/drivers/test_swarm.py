@@ -5,8 +5,9 @@ import resource
 import pytest
 
 from streamgauge.core.errors import BadInput
+from streamgauge.drivers.kafka_swarm import KafkaSwarm
 from streamgauge.drivers.push_swarm import source_address
-from streamgauge.drivers.swarm import allow_open_files
+from streamgauge.drivers.swarm import SwarmOptions, allow_open_files
 
 
 def test_more_files_than_allowed_are_refused_with_a_remedy() -> None:
@@ -34,3 +35,23 @@ def test_source_addresses_are_spread() -> None:
         "127.0.1.10",
     ]
     assert source_address(10_000 * 255).startswith("127.0.2.")
+
+
+def test_more_kafka_consumers_than_a_process_can_have_are_refused() -> None:
+    options = SwarmOptions(
+        first=0,
+        keys=(0,) * 1001,
+        key_names=(),
+        measured=frozenset(),
+        topic="t",
+        start={(0, 0): 0},
+        kind="base",
+        group=None,
+        parse_json=False,
+        item="ltest",
+        fields=("value",),
+        max_frequency="unfiltered",
+        ramp_up_per_s=1000.0,
+    )
+    with pytest.raises(BadInput, match=r"thread-local key.*--clients-per-process 1000"):
+        KafkaSwarm(options, lambda place, stamp: None, {})

@@ -46,7 +46,7 @@ def fanout_command(
     ramp_up: Annotated[str, typer.Option(help="New clients a second.")] = "2000/s",
     clients_per_process: Annotated[
         str | None,
-        typer.Option(help="Of one swarm.", show_default="19000 of a gateway, 2000 of Kafka"),
+        typer.Option(help="Of one swarm.", show_default="19000 of a gateway, 1000 of Kafka"),
     ] = None,
     gateway_processes: Annotated[
         int | None, typer.Option(help="Of the gateway.", show_default="one for 17,000 clients")

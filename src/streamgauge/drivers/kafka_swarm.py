@@ -14,12 +14,14 @@ import confluent_kafka
 import orjson
 from confluent_kafka import KafkaException, Message, TopicPartition
 
-from streamgauge.core.errors import CaseFailed
+from streamgauge.core.errors import BadInput, CaseFailed
 from streamgauge.drivers.kafka_topics import LOGGER, bad_setting
 from streamgauge.drivers.swarm import Heard, Swarm, SwarmOptions, allow_open_files
 
 _FILES_PER_CLIENT = 9
 """Connections to the first address, the broker and the coordinator, and a pipe of two ends for each."""
+MOST_CLIENTS = 1000
+"""PTHREAD_KEYS_MAX is 1024."""
 _AT_ONCE = 500
 _LEAST_PAUSE_S = 0.001
 _PAUSE = 2.0
@@ -33,6 +35,12 @@ _CLOSED_AT_ONCE = 64
 class KafkaSwarm(Swarm):
     def __init__(self, options: SwarmOptions, heard: Heard, settings: Mapping[str, Any]) -> None:
         super().__init__(options, heard)
+        if options.count > MOST_CLIENTS:
+            raise BadInput(
+                f"{options.count:,} Kafka consumers in one process: confluent-kafka keeps a thread-local key for "
+                f"each, of which a process has {MOST_CLIENTS:,} or so; use --clients-per-process "
+                f"{MOST_CLIENTS} (fanout.kafka_clients_per_process)"
+            )
         allow_open_files(_FILES_PER_CLIENT * options.count)
         self._settings = dict(settings)
         self._consumers: list[confluent_kafka.Consumer] = []

@@ -103,7 +103,7 @@ class Fanout(SpecModel):
     ramp_up_per_s: Annotated[RatePerS, Field(gt=0)] = 2000.0
     """New clients a second, all processes together."""
     push_clients_per_process: Annotated[Count, Field(ge=1)] = 19_000
-    kafka_clients_per_process: Annotated[Count, Field(ge=1)] = 2000
+    kafka_clients_per_process: Annotated[Count, Field(ge=1)] = 1000
     gateway_processes: Annotated[Count, Field(ge=1)] | None = None
     """Else as many as hold the clients at 17,000 each."""
     mean_limit: Annotated[Seconds, Field(gt=0)] = 5.0
