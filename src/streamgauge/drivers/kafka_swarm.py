@@ -37,8 +37,8 @@ class KafkaSwarm(Swarm):
         super().__init__(options, heard)
         if options.count > MOST_CLIENTS:
             raise BadInput(
-                f"{options.count:,} Kafka consumers in one process: confluent-kafka keeps a thread-local key for "
-                f"each, of which a process has {MOST_CLIENTS:,} or so; use --clients-per-process "
+                f"{options.count:,} Kafka consumers in one process: confluent-kafka keeps a thread-local key "
+                f"for each, of which a process has {MOST_CLIENTS:,} or so; use --clients-per-process "
                 f"{MOST_CLIENTS} (fanout.kafka_clients_per_process)"
             )
         allow_open_files(_FILES_PER_CLIENT * options.count)
