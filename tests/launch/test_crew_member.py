@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from streamgauge.agents.assignment import Assignment
+from streamgauge.core.environment import host_name
 from streamgauge.core.run_dir import RunDir
 from streamgauge.launch import crew_member
 from streamgauge.launch.crew_member import CrewMember
@@ -129,7 +130,7 @@ GOOD = {
 
 
 def lead(stage: Stage, call: Call) -> Any:
-    assert stage.told(call, "ready") == READY["ready"]
+    assert stage.told(call, "ready") == {"reading": READY["ready"], "hostname": host_name()}
     call.say("start", {AGENT: {"at_ns": 1}})
     assert stage.told(call, "finished") == [[0, 0, 5]]
     call.say("producers_finished", [])

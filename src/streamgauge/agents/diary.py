@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.rendezvous import Start
 from streamgauge.core.clock import ClockReading
+from streamgauge.core.environment import host_name
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.spec.secrets import strike_out
 from streamgauge.tables.events import MARKS
@@ -60,7 +60,7 @@ class Diary:
             "agent": task.agent,
             "kind": task.kind,
             "host": reading.host,
-            "hostname": socket.gethostname(),
+            "hostname": host_name(),
             "reference_offset_ns": start.reference_offset_ns,
             "reference_error_ns": start.reference_error_ns,
             "wall_offset_ns": reading.wall_offset_ns,

@@ -53,6 +53,6 @@ class Live:
         }
         if len(kept):
             content["p99_ms"] = float(np.percentile(kept, 99)) / 1e6
-        if self._run.is_local:
+        if self._run.is_quick:
             with contextlib.suppress(BadInput):
                 self._run.write_json(self._run.live(self._task.agent), content)

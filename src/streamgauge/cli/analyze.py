@@ -8,11 +8,13 @@ import typer
 
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.cli.finding import find_run
-from streamgauge.cli.options import Debug, Master, Run
+from streamgauge.cli.options import Debug, Master, Run, SecretFile
 from streamgauge.launch.spark_session import spark_session
 
 
-def analyze_command(run: Run, master: Master = None, debug: Debug = False) -> None:
+def analyze_command(
+    run: Run, master: Master = None, secret_file: SecretFile = None, debug: Debug = False
+) -> None:
     """Compute the results of a run again from its events."""
     found = find_run(run)
     log: Path | None = None

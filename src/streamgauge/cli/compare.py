@@ -9,7 +9,17 @@ from typing import Annotated, Any
 import typer
 
 from streamgauge.cli.embedded import embedded_brokers
-from streamgauge.cli.options import Acks, Brokers, Debug, EngineChoice, Master, Out, PrintWorkload, Quiet
+from streamgauge.cli.options import (
+    Acks,
+    Brokers,
+    Debug,
+    EngineChoice,
+    Master,
+    Out,
+    PrintWorkload,
+    Quiet,
+    SecretFile,
+)
 from streamgauge.cli.running import run_workload
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import dump_yaml, load_target, parse
@@ -88,6 +98,7 @@ def compare_command(
     brokers: Brokers = None,
     out: Out = "runs",
     master: Master = None,
+    secret_file: SecretFile = None,
     print_workload: PrintWorkload = False,
     quiet: Quiet = False,
     debug: Debug = False,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from streamgauge.cli.kafka_target import kafka_target
-from streamgauge.cli.options import Acks, Brokers, Debug, Master, Out, PrintWorkload, Quiet
+from streamgauge.cli.options import Acks, Brokers, Debug, Master, Out, PrintWorkload, Quiet, SecretFile
 from streamgauge.cli.running import run_workload
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import dump_yaml, parse
@@ -54,6 +54,7 @@ def e2e_command(
     brokers: Brokers = None,
     out: Out = "runs",
     master: Master = None,
+    secret_file: SecretFile = None,
     print_workload: PrintWorkload = False,
     quiet: Quiet = False,
     debug: Debug = False,

@@ -15,8 +15,10 @@ from streamgauge.cli.cluster import cluster_app
 from streamgauge.cli.compare import compare_command
 from streamgauge.cli.e2e import e2e_command
 from streamgauge.cli.fanout import fanout_command
+from streamgauge.cli.follower import follower_command
 from streamgauge.cli.gateway import gateway_command
 from streamgauge.cli.generate import generate_command
+from streamgauge.cli.leader import leader_command
 from streamgauge.cli.limit import limit_command
 from streamgauge.cli.plot import plot_command
 from streamgauge.cli.report import report_command
@@ -47,6 +49,8 @@ app.command("runs")(runs_command)
 app.command("fanout")(fanout_command)
 app.command("gateway")(gateway_command)
 app.command("generate")(generate_command)
+app.command("leader")(leader_command)
+app.command("follower")(follower_command)
 app.add_typer(cluster_app, name="cluster")
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from streamgauge.launch.shared_secret import SECRET_FILE_VARIABLE
 
 
 class Acks(StrEnum):
@@ -24,6 +27,25 @@ Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Where run folder
 Master = Annotated[
     str | None,
     typer.Option(help="Spark master; else local, with a slot for every agent.", show_default=False),
+]
+
+
+def _remember_secret(file: Path | None) -> Path | None:
+    """Whoever needs the secret looks for it in the environment; it is not handed on."""
+    if file is not None:
+        os.environ[SECRET_FILE_VARIABLE] = str(file)
+    return file
+
+
+SecretFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--secret-file",
+        metavar="FILE",
+        help="Secret that leader, followers and commands share; or STREAMGAUGE_SECRET.",
+        callback=_remember_secret,
+        show_default=False,
+    ),
 ]
 Brokers = Annotated[int | None, typer.Option(help="Brokers of the embedded Kafka.", show_default="1")]
 PrintWorkload = Annotated[

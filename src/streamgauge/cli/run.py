@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from streamgauge.cli.options import Debug, Master, Out, Quiet, Resume
+from streamgauge.cli.options import Debug, Master, Out, Quiet, Resume, SecretFile
 from streamgauge.cli.running import resume_run, run_workload
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import dump_yaml, load_workload
@@ -21,6 +21,7 @@ def run_command(
     resume: Resume = None,
     out: Out = "runs",
     master: Master = None,
+    secret_file: SecretFile = None,
     print_workload: Annotated[
         bool, typer.Option("--print-workload", help="Show the workload as it was understood; run nothing.")
     ] = False,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from streamgauge.cli.kafka_target import kafka_target, name_of
-from streamgauge.cli.options import Bootstrap, Debug, Master, Out, Quiet, Resume, TargetFile
+from streamgauge.cli.options import Bootstrap, Debug, Master, Out, Quiet, Resume, SecretFile, TargetFile
 from streamgauge.cli.running import resume_run, run_workload
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import dump_yaml, parse
@@ -72,6 +72,7 @@ def sweep_command(
     resume: Resume = None,
     out: Out = "runs",
     master: Master = None,
+    secret_file: SecretFile = None,
     print_workload: Annotated[
         bool, typer.Option("--print-workload", help="Show the workload that this makes; run nothing.")
     ] = False,

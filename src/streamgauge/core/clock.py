@@ -55,10 +55,21 @@ def clock_domain() -> str:
     """Names the monotonic clock: processes with the same name share it."""
     boot_id = Path("/proc/sys/kernel/random/boot_id")
     if boot_id.exists():
-        return boot_id.read_text().strip()
+        return boot_id.read_text().strip() + _time_namespace()
     import uuid
 
     return f"node-{uuid.getnode():x}"
+
+
+def _time_namespace() -> str:
+    """Containers may have a monotonic clock of their own; empty where nothing is shifted."""
+    offsets = Path("/proc/self/timens_offsets")
+    try:
+        shifts = {line.split()[0]: line.split()[1:] for line in offsets.read_text().splitlines()}
+    except (OSError, IndexError):
+        return ""
+    shift = shifts.get("monotonic", [])
+    return "" if all(part == "0" for part in shift) else f"+{'.'.join(shift)}"
 
 
 def sharpen_sleep() -> None:

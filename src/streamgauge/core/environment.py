@@ -12,6 +12,9 @@ from typing import Any
 
 import psutil
 
+FOLLOWER_VARIABLE = "STREAMGAUGE_FOLLOWER"
+"""A follower's name, in the environment of everything that runs on it."""
+
 _PACKAGES = ("streamgauge", "confluent-kafka", "pyspark", "pyarrow", "numpy")
 
 
@@ -27,6 +30,11 @@ def describe_machine() -> dict[str, Any]:
         "python": sys.version.split()[0],
         "versions": {name: _version(name) for name in _PACKAGES},
     }
+
+
+def host_name() -> str:
+    """What people call this host: a follower may have a name of its own."""
+    return os.environ.get(FOLLOWER_VARIABLE) or socket.gethostname()
 
 
 def _cpu_model() -> str:

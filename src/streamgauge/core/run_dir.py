@@ -22,6 +22,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from streamgauge.core.errors import BadInput, CorruptRun
+from streamgauge.core.served_files import served_files
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,21 @@ class RunDir:
     def is_local(self) -> bool:
         return isinstance(self._files, fs.LocalFileSystem)
 
+    @property
+    def is_served(self) -> bool:
+        """On the launcher's disk, seen from another host."""
+        return self.location.startswith("http://")
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Given as a URL, which means the same on every host; a path is this host's own."""
+        return "://" in self.location and not self.is_served
+
+    @property
+    def is_quick(self) -> bool:
+        """Small files come and go within milliseconds."""
+        return self.is_local or self.is_served
+
     def exists(self) -> bool:
         return bool(self._files.get_file_info(self._root).type == fs.FileType.Directory)
 
@@ -174,6 +190,8 @@ class RunDir:
     def _located(self) -> tuple[fs.FileSystem, str]:
         if "://" not in self.location:
             return fs.LocalFileSystem(), self.location
+        if self.is_served:
+            return served_files(self.location)
         try:
             files, root = fs.FileSystem.from_uri(self.location)
         except (pa.ArrowInvalid, OSError) as error:

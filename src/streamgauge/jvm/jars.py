@@ -19,7 +19,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,9 @@ from typing import BinaryIO
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.folders import cache_folder
 from streamgauge.jvm.maven_settings import local_repository, repository_url
+
+SHIPPED_JARS_VARIABLE = "STREAMGAUGE_SHIPPED_JARS"
+"""Folder in a repository's layout with jars that came with a Spark application."""
 
 _AT_A_TIME = 6
 _ATTEMPTS = 4
@@ -97,6 +100,14 @@ def read_lock(lock_name: str) -> list[Jar]:
     return jars
 
 
+def cached_jars(but_not: Container[str]) -> dict[str, Path]:
+    """The jars of all locks that are in the cache, by their path in a repository."""
+    locks = [lock.stem for lock in sorted(Path(__file__).parent.glob("*.lock")) if lock.stem not in but_not]
+    folder = cache_folder() / "jars"
+    jars = {jar.repository_path: jar.size_bytes for lock in locks for jar in read_lock(lock)}
+    return {path: folder / path for path, size in jars.items() if _size(folder / path) == size}
+
+
 def locked_version(lock_name: str, artifact: str) -> str:
     """The version of one artifact of a lock, e.g. of Kafka itself."""
     return next(jar.version for jar in read_lock(lock_name) if jar.artifact == artifact)
@@ -157,15 +168,18 @@ def _fetch_one(jar: Jar, target: Path, base_url: str, given_up: threading.Event)
 
 
 def _take_local(jar: Jar, target: Path, given_up: threading.Event) -> bool:
-    source = local_repository() / jar.repository_path
-    if _size(source) != jar.size_bytes:
-        return False
-    try:
-        with source.open("rb") as stream:
-            _write_checked(jar, stream, target, given_up)
-    except (OSError, _WrongHash, _WrongSize):
-        return False
-    return True
+    shipped = os.environ.get(SHIPPED_JARS_VARIABLE)
+    for repository in (*([Path(shipped)] if shipped else []), local_repository()):
+        source = repository / jar.repository_path
+        if _size(source) != jar.size_bytes:
+            continue
+        try:
+            with source.open("rb") as stream:
+                _write_checked(jar, stream, target, given_up)
+        except (OSError, _WrongHash, _WrongSize):
+            continue
+        return True
+    return False
 
 
 class _WrongSize(Exception):

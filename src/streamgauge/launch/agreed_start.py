@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from streamgauge.agents.rendezvous import Start
 from streamgauge.core.clock import NS_PER_S, ClockReading, now_ns
 
-_NTP_ERROR_NS = 10_000_000
+
+@dataclass(frozen=True)
+class ReadyAgent:
+    """What is known of an agent that is ready; its clock's offset is against the launcher's."""
+
+    reading: ClockReading
+    hostname: str = ""
+    offset_ns: int = 0
+    error_ns: int = 0
 
 
-def agreed_start(readings: Mapping[str, ClockReading], lead_s: float, launcher_host: str) -> dict[str, Start]:
-    """`lead_s` after the latest reading, or from now; on the clock of the first agent's host.
-
-    Agents on one host share its clock. Between hosts the offset is that of their wall clocks, and the
-    bound is what NTP usually holds them to; both are recorded, and shown with the results.
-    """
-    reference = next(iter(readings.values()))
-    offsets_ns = {
-        agent: 0 if reading.host == reference.host else reading.wall_offset_ns - reference.wall_offset_ns
-        for agent, reading in readings.items()
-    }
-    latest_ns = max(reading.monotonic_ns + offsets_ns[agent] for agent, reading in readings.items())
-    if reference.host == launcher_host:
-        # A launcher that had to wait for the CPU must not name a moment that has passed.
-        latest_ns = max(latest_ns, now_ns())
-    first_of_host = {reading.host: agent for agent, reading in reversed(list(readings.items()))}
+def agreed_start(agents: Mapping[str, ReadyAgent], lead_s: float, launcher_host: str) -> dict[str, Start]:
+    """`lead_s` after the latest reading and from now, by the launcher's clock, which is the reference."""
+    latest_ns = max(agent.reading.monotonic_ns + agent.offset_ns for agent in agents.values())
+    # A launcher that had to wait for the CPU must not name a moment that has passed.
+    start_ns = max(latest_ns, now_ns()) + int(lead_s * NS_PER_S)
+    first_of_host = {agent.reading.host: name for name, agent in reversed(list(agents.items()))}
     return {
-        agent: Start(
-            at_ns=latest_ns + int(lead_s * NS_PER_S) - offsets_ns[agent],
-            reference_offset_ns=offsets_ns[agent],
-            reference_error_ns=0
-            if offsets_ns[agent] == 0
-            else own.error_ns + reference.error_ns + _NTP_ERROR_NS,
-            sample_machine=own.host != launcher_host and first_of_host[own.host] == agent,
+        name: Start(
+            at_ns=start_ns - agent.offset_ns,
+            reference_offset_ns=agent.offset_ns,
+            reference_error_ns=agent.error_ns,
+            sample_machine=agent.reading.host != launcher_host and first_of_host[agent.reading.host] == name,
         )
-        for agent, own in readings.items()
+        for name, agent in agents.items()
     }

@@ -64,7 +64,7 @@ def run_one_case(
             endpoints = {**system.endpoints, **driver.endpoints(), **own.endpoints}
             # Without the secrets, which are not to be in any file: the crew has them.
             assignments = {
-                task.agent: Assignment.of(run, case, task, endpoints, offsets, debug=debug)
+                task.agent: Assignment.of(crew.agents_run, case, task, endpoints, offsets, debug=debug)
                 for task in case.agents
             }
             with _system_samples(run, case, driver, system, own):

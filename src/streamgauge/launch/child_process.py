@@ -20,6 +20,7 @@ class ChildProcess(PipedProcess):
     """An agent process."""
 
     def __init__(self, run: RunDir, agent: str) -> None:
+        # Elsewhere it goes where Spark keeps what its tasks print.
         log = run.local(run.log(agent)) if run.is_local else None
         super().__init__("streamgauge.agents.process", f"agent {agent}", log)
 

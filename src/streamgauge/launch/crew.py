@@ -7,6 +7,7 @@ keeps one agent process. Launcher and tasks talk through the files of a `Meeting
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
 import threading
@@ -25,7 +26,9 @@ from streamgauge.agents.diary import Manifest
 from streamgauge.core.clock import ClockReading, clock_domain
 from streamgauge.core.errors import AgentDied, BadInput
 from streamgauge.core.run_dir import RunDir
-from streamgauge.launch.agreed_start import agreed_start
+from streamgauge.launch.agents_folder import AgentsFolder
+from streamgauge.launch.agreed_start import ReadyAgent, agreed_start
+from streamgauge.launch.clock_watch import ClockWatch
 from streamgauge.launch.crew_member import CrewMember
 from streamgauge.launch.meeting import Call, Meeting
 
@@ -36,6 +39,7 @@ _LAST_WORDS_S = 8.0
 _DISMISS_DEADLINE_S = 15.0
 _CANCEL_DEADLINE_S = 10.0
 _WAITING_LOOKS = 5
+_LOST_HOST = re.compile(r"ResultTask\(\d+, (?P<task>\d+)\) finished unsuccessfully\.\s+ExecutorLostFailure")
 _OWN_ERROR = re.compile(r"streamgauge\.core\.errors\.\w+: (.+)")
 
 
@@ -43,17 +47,24 @@ class Crew:
     """One barrier job. It is lost when Spark ends the job; then a new crew has to be hired."""
 
     def __init__(
-        self, session: SparkSession, run: RunDir, agents: Sequence[str], environment: dict[str, str]
+        self, session: SparkSession, folder: AgentsFolder, agents: Sequence[str], environment: dict[str, str]
     ) -> None:
-        self._context, self._run = session.sparkContext, run
-        place = f"meeting-{secrets.token_hex(3)}"
-        self._meeting = Meeting(run, place)
-        location = run.location
+        self._context, self._agents = session.sparkContext, list(agents)
+        self.hostnames: dict[str, str] = {}
+        """By agent, as far as they told."""
+        self.agents_run = RunDir(folder.run)
+        place, domain = f"meeting-{secrets.token_hex(3)}", clock_domain()
+        is_served = folder.meeting_here.location != folder.meeting
+        self._meeting = Meeting(folder.meeting_here, place, is_served=is_served)
+        run, meeting, reach = folder.run, folder.meeting, folder.environment
 
         def serve(names: Iterable[str]) -> Iterable[str]:
+            # Here and not at the top: on other hosts the package is found by what this sets.
+            os.environ.update(reach)
             for agent in names:
-                folder = RunDir(location)
-                CrewMember(folder, agent, Meeting(folder, place), environment).serve()
+                words = Meeting(RunDir(meeting), place)
+                watch = ClockWatch(meeting, domain)
+                CrewMember(RunDir(run), agent, words, environment, watch).serve()
                 yield agent
 
         tasks = self._context.parallelize(list(agents), len(agents)).barrier().mapPartitions(serve)
@@ -91,9 +102,19 @@ class Crew:
         """In our own words where a task found them, such as a disk that is full."""
         error = self._job.exception() if self._job.done() else None
         if error is None:
-            return "the tasks ended before the case did"
+            return "the agents' tasks ended before the case did"
+        if (lost := _LOST_HOST.search(str(error))) is not None:
+            return self._lost_host(int(lost["task"]))
         ours = _OWN_ERROR.findall(str(error))
-        return ours[-1] if ours else str(error).strip().splitlines()[0]
+        return ours[-1] if ours else f"Spark ended the agents: {str(error).strip().splitlines()[0]}"
+
+    def _lost_host(self, task: int) -> str:
+        """A follower by its name, with those of its agents."""
+        hostname = self.hostnames.get(self._agents[task])
+        if hostname is None:
+            return f"the follower of {self._agents[task]} was lost"
+        agents = [agent for agent in self._agents if self.hostnames.get(agent) == hostname]
+        return f"follower {hostname} was lost, with {', '.join(agents)}"
 
     def _work(self, collect: Callable[[], list[str]]) -> None:
         try:
@@ -119,8 +140,9 @@ class _Conversation:
         readings = self._gather("ready", self._agents, _READY_DEADLINE_S)
         if readings is None:
             return self.give_up()
-        clocks = {agent: ClockReading(**reading) for agent, reading in readings.items()}
-        starts = agreed_start(clocks, self._meeting.lead_s, clock_domain())
+        ready = {agent: _ready_agent(told) for agent, told in readings.items()}
+        self._crew.hostnames.update({agent: known.hostname for agent, known in ready.items()})
+        starts = agreed_start(ready, self._meeting.lead_s, clock_domain())
         self._call.say("start", {agent: asdict(start) for agent, start in starts.items()})
         finished = self._gather("finished", self._producers, self._load.time_limit + _DONE_MARGIN_S)
         if finished is None:
@@ -160,7 +182,7 @@ class _Conversation:
             if any(m.broken or m.agent in missing for m in self._done.values()):
                 return None
             if self._crew.is_lost:
-                raise AgentDied(f"Spark ended the agents: {self._crew.why_lost()}")
+                raise AgentDied(self._crew.why_lost())
             waited_s = time.monotonic() - begun
             if waited_s > deadline_s:
                 raise AgentDied(f"agent {missing[0]} was not {word} within {deadline_s:g} s")
@@ -171,6 +193,10 @@ class _Conversation:
         for agent in self._agents:
             if agent not in self._done and (told := self._call.told(agent, "done")) is not None:
                 self._done[agent] = Manifest(**told[0])
+
+
+def _ready_agent(told: dict[str, Any]) -> ReadyAgent:
+    return ReadyAgent(**{**told, "reading": ClockReading(**told["reading"])})
 
 
 def _furthest(ends: Iterable[list[tuple[int, int, int]]]) -> list[tuple[int, int, int]]:

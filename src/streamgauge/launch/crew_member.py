@@ -9,8 +9,10 @@ from typing import Any
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Manifest, write_manifest
+from streamgauge.core.environment import host_name
 from streamgauge.core.run_dir import RunDir
 from streamgauge.launch.child_process import ChildProcess
+from streamgauge.launch.clock_watch import ClockWatch
 from streamgauge.launch.meeting import Call, Meeting
 
 _WORDS = ("start", "producers_finished")
@@ -30,11 +32,12 @@ class CrewMember:
         agent: str,
         meeting: Meeting,
         environment: dict[str, str],
+        clock: ClockWatch | None = None,
         start_process: Callable[[RunDir, str], ChildProcess] = ChildProcess,
     ) -> None:
         """`environment`: the target's secrets, which no file may hold."""
         self._run, self._agent, self._meeting, self._environment = run, agent, meeting, environment
-        self._start_process = start_process
+        self._clock, self._start_process = clock, start_process
         self._child: ChildProcess | None = None
 
     def serve(self) -> None:
@@ -57,6 +60,8 @@ class CrewMember:
             child = self._child = self._start_process(self._run, self._agent)
         child.assign(assignment)
         manifest = self._lead(child, call, assignment)
+        if self._clock is not None:
+            self._clock.finish(assignment)
         call.tell(self._agent, "done", manifest)
 
     def _lead(self, child: ChildProcess, call: Call, assignment: Assignment) -> dict[str, Any]:
@@ -68,7 +73,8 @@ class CrewMember:
                 if "done" in message or "died" in message:
                     return self._ended(message, assignment)
                 for word, content in message.items():
-                    call.tell(self._agent, word, content)
+                    told = self._introduce(content) if word == "ready" else content
+                    call.tell(self._agent, word, told)
                 continue
             if unsaid and (content := call.hear(unsaid[0])) is not None:
                 if unsaid[0] == "start":
@@ -76,6 +82,14 @@ class CrewMember:
                 child.say({unsaid.pop(0): content})
             elif call.hear("give_up") is not None:
                 return self._give_up(child, assignment)
+
+    def _introduce(self, reading: dict[str, Any]) -> dict[str, Any]:
+        """A clock reading, with whose clock it is and how that stands to the launcher's."""
+        about = {"reading": reading, "hostname": host_name()}
+        if self._clock is None:
+            return about
+        offset = self._clock.begin(reading)
+        return {**about, "offset_ns": offset.offset_ns, "error_ns": offset.error_ns}
 
     def _give_up(self, child: ChildProcess, assignment: Assignment) -> dict[str, Any]:
         child.end_input()

@@ -1,7 +1,7 @@
 """Where the launcher and the agents' Spark tasks talk: small files in the run folder.
 
 Spark's own `allGather` takes a second each time and lets its tasks go up to two seconds apart. A file is
-seen within milliseconds, on every host that can write events, and nothing has to listen on the network.
+seen within milliseconds; on other hosts through launch/folder_server.
 
 launcher                                     task of an agent
 call ── the assignments of one case ──────▶  next_call
@@ -21,8 +21,8 @@ from typing import Any
 
 from streamgauge.core.run_dir import RunDir
 
-_LOCAL_LOOK_S, _REMOTE_LOOK_S = 0.01, 0.5
-_LOCAL_LEAD_S, _REMOTE_LEAD_S = 0.4, 2.5
+_LOCAL_LOOK_S, _SERVED_LOOK_S = 0.01, 0.05
+_LOCAL_LEAD_S, _SERVED_LEAD_S = 0.4, 1.5
 _SOON_S, _IDLE_LOOKS = 2.0, 5
 _CALL, _END = "call", "end"
 
@@ -57,20 +57,20 @@ class Call:
 class Meeting:
     """All calls of one crew, one after another."""
 
-    def __init__(self, run: RunDir, place: str) -> None:
-        """`place`: a name that no other crew of the run has."""
-        self._run, self._folder = run, run.meeting(place)
+    def __init__(self, run: RunDir, place: str, *, is_served: bool = False) -> None:
+        """`place`: a name that no other crew of the run has; `is_served`: tasks are on other hosts."""
+        self._run, self._folder, self._is_served = run, run.meeting(place), is_served or run.is_served
         self._calls = 0
 
     @property
     def look_s(self) -> float:
         """How often to look for news."""
-        return _LOCAL_LOOK_S if self._run.is_local else _REMOTE_LOOK_S
+        return _SERVED_LOOK_S if self._run.is_served else _LOCAL_LOOK_S
 
     @property
     def lead_s(self) -> float:
         """From the last agent's being ready to the start: longer than it takes all to hear of it."""
-        return _LOCAL_LEAD_S if self._run.is_local else _REMOTE_LEAD_S
+        return _SERVED_LEAD_S if self._is_served else _LOCAL_LEAD_S
 
     def call(self, assignments: Mapping[str, object]) -> Call:
         """The launcher: begin a case."""

@@ -14,6 +14,8 @@ from rich.console import Console
 from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus
+from streamgauge.launch.agents_folder import AgentsFolder, agents_folder
+from streamgauge.launch.cluster_settings import launcher_address
 from streamgauge.launch.comparison_check import check_comparison
 from streamgauge.launch.feasibility import impossible_cases
 from streamgauge.launch.progress import RunProgress
@@ -28,6 +30,8 @@ from streamgauge.plan.slots import check_slots, default_master, local_slots
 from streamgauge.spec.loading import dump_yaml
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Workload
+
+ANALYSIS_MASTER = "local[*]"
 
 
 class RunCycle:
@@ -116,16 +120,16 @@ class RunCycle:
         by_target = [(t, list(c)) for t, c in itertools.groupby(todo, lambda case: case.target)]
         with ExitStack() as stack:
             sessions = _OneSession(stack, self._session)
+            folder = stack.enter_context(agents_folder(self.run, launcher_address(self._master)))
             for target, cases in by_target:
                 try:
-                    self._run_target(target, cases, sessions, look)
+                    self._run_target(target, cases, sessions, folder, look)
                 except StreamgaugeError as error:
                     if len(by_target) == 1:
                         raise
                     # The other targets have nothing to do with it.
                     for case in cases:
                         self._skip(case, error)
-            session = sessions.get()
             if len(self._errors) == len(self.plan.cases):
                 raise self._errors[0]  # there is nothing to tell but why
             if self._search is None:
@@ -133,9 +137,18 @@ class RunCycle:
             else:
                 # Cases beyond the limit are there to break.
                 self._records.finish_search(self._search.has_found)
-            afterwards(session)
+            if not self._is_readable_there():
+                stack.close()  # a process has one session at a time
+                sessions = _OneSession(stack, lambda: self._session(ANALYSIS_MASTER))
+            afterwards(sessions.get())
 
-    def _run_target(self, target: Target, cases: list[Case], sessions: _OneSession, look: Look) -> None:
+    def _is_readable_there(self) -> bool:
+        """Hosts of a cluster cannot read a path of this one."""
+        return local_slots(self._master) is not None or self.run.is_everywhere
+
+    def _run_target(
+        self, target: Target, cases: list[Case], sessions: _OneSession, folder: AgentsFolder, look: Look
+    ) -> None:
         """All cases of a target, which are taken from the list as they are done.
 
         A system of ours that is gone after a case that broke is started anew for the rest.
@@ -149,6 +162,7 @@ class RunCycle:
                     with target_run(
                         session,
                         self.run,
+                        folder,
                         target,
                         system,
                         cases,
@@ -198,9 +212,10 @@ class RunCycle:
             shown.ended(status)
         self._records.end_case(case, status, {})
 
-    def _session(self) -> Any:
+    def _session(self, master: str | None = None) -> Any:
+        slots = 1 if master else self.plan.slots_needed
         log = self._log_dir() / "spark.log" if self.run.is_local else None
-        return spark_session(self._master, self.plan.slots_needed, log, "WARN" if self._debug else "ERROR")
+        return spark_session(master or self._master, slots, log, "WARN" if self._debug else "ERROR")
 
     def _log_dir(self) -> Path:
         folder = self.run.local("logs") if self.run.is_local else Path.cwd() / f"{self.run.id}-logs"

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from streamgauge.core.errors import BadInput
 from streamgauge.jvm.java import spark_java_home
+from streamgauge.launch.cluster_settings import ClusterSettings, cluster_settings, slots_within_deadline
 from streamgauge.plan.slots import check_slots, local_slots
 
 _SETTINGS = {
@@ -52,13 +54,13 @@ def spark_session(
     local = local_slots(master)
     if local is not None:
         check_slots(slots_needed, local, master)
-    builder = SparkSession.builder.master(master).appName("streamgauge")
-    for key, value in _SETTINGS.items():
-        builder = builder.config(key, value)
+    on_cluster = cluster_settings(master, slots_needed) if local is None else ClusterSettings()
+    settings = {"spark.master": master, "spark.app.name": "streamgauge", **_SETTINGS, **on_cluster.settings}
     try:
         on_interrupt = signal.getsignal(signal.SIGINT)
-        with _environment(_for_spark(is_local=local is not None)), _output_to(log):
-            session = builder.getOrCreate()
+        variables = {**_for_spark(is_local=local is not None), **on_cluster.environment}
+        with _environment(variables), _output_to(log):
+            session = _started(settings, on_cluster.secrets)
         if threading.current_thread() is threading.main_thread():
             # Spark puts its own in place, which does not know of cases that have to be ended well.
             signal.signal(signal.SIGINT, on_interrupt)
@@ -70,10 +72,22 @@ def spark_session(
         server.handle_error = lambda *_: None
         session.sparkContext.setLogLevel(log_level)
         if local is None:
-            check_slots(slots_needed, session.sparkContext.defaultParallelism, master)
+            check_slots(slots_needed, slots_within_deadline(session, slots_needed), master)
         yield session
     finally:
         _stop(session)
+
+
+def _started(settings: dict[str, str], secrets: dict[str, str]) -> SparkSession:
+    """Java first: what it is started with is on its command line, where everybody can read it."""
+    conf: Any = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    context: Any = SparkContext
+    context._ensure_initialized(conf=conf)
+    builder: Any = SparkSession.builder
+    for key, value in {**settings, **secrets}.items():
+        builder = builder.config(key, value)
+    session: SparkSession = builder.getOrCreate()
+    return session
 
 
 def _stop(session: SparkSession) -> None:

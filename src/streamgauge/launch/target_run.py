@@ -12,6 +12,7 @@ from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.run_dir import RunDir
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.registry import open_driver
+from streamgauge.launch.agents_folder import AgentsFolder
 from streamgauge.launch.case_run import CaseOutcome, run_one_case
 from streamgauge.launch.crew import Crew
 from streamgauge.launch.progress import RunProgress
@@ -32,6 +33,7 @@ class TargetRun:
         self,
         session: SparkSession,
         run: RunDir,
+        folder: AgentsFolder,
         agents: Sequence[str],
         environment: dict[str, str],
         records: RunRecords,
@@ -39,7 +41,8 @@ class TargetRun:
         progress: RunProgress,
         debug: bool,
     ) -> None:
-        self._session, self._run, self._agents, self._environment = session, run, agents, environment
+        self._session, self._run, self._folder = session, run, folder
+        self._agents, self._environment = agents, environment
         self._records, self._progress, self._debug = records, progress, debug
         self._crew = self._hire()
         self._driver: Driver | None = None
@@ -82,13 +85,14 @@ class TargetRun:
                 self._driver.close()
 
     def _hire(self) -> Crew:
-        return Crew(self._session, self._run, self._agents, self._environment)
+        return Crew(self._session, self._folder, self._agents, self._environment)
 
 
 @contextmanager
 def target_run(
     session: SparkSession,
     run: RunDir,
+    folder: AgentsFolder,
     target: Target,
     launched_system: LaunchedSystem,
     cases: Sequence[Case],
@@ -103,7 +107,7 @@ def target_run(
     environment = {k: v for part in parts.values() for k, v in environment_of(part).items()}
     try:
         running = TargetRun(
-            session, run, agents_of(cases), environment, records, progress=progress, debug=debug
+            session, run, folder, agents_of(cases), environment, records, progress=progress, debug=debug
         )
         try:
             running.connect(target, launched_system)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,7 +26,12 @@ _ERROR = re.compile(r"\b(?:ERROR|FATAL)\b.*|^Error: .+|^Unrecognized .+|^Could n
 
 
 def spawn(
-    command: Sequence[str], log: Path, *, dies_with_parent: bool, pass_fds: Sequence[int] = ()
+    command: Sequence[str],
+    log: Path,
+    *,
+    dies_with_parent: bool,
+    pass_fds: Sequence[int] = (),
+    environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a process that writes to `log`, in a session of its own: Ctrl-C is for us, not for it.
 
@@ -44,6 +49,7 @@ def spawn(
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 pass_fds=pass_fds,
+                env=environment,
                 preexec_fn=_die_with_parent() if dies_with_parent else None,  # noqa: PLW1509
             )
         except OSError as error:

@@ -1,0 +1,77 @@
+"""`streamgauge follower`: gives this host's cores to a leader."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streamgauge.cli.leader import INTERRUPTED_EXIT_CODE
+from streamgauge.cli.options import Debug, SecretFile
+from streamgauge.core.errors import BadInput, StreamgaugeError
+from streamgauge.launch.shared_secret import find_secret
+from streamgauge.launch.standalone import Follower, check_listening, own_address
+
+_LOOK_S = 0.3
+_CONNECT_DEADLINE_S = 5.0
+_JOIN_DEADLINE_S = 45.0
+
+
+def follower_command(
+    leader_host: Annotated[str, typer.Option(help="Where the leader is.")],
+    leader_port: Annotated[int, typer.Option(help="Its port.", min=1, max=65535)] = 7077,
+    cores: Annotated[
+        int | None,
+        typer.Option(help="How many agents to take; else one a core.", min=1, show_default=False),
+    ] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(help="Own address; else the one towards the leader.", show_default=False),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Name in results; else the host's, or --host.", show_default=False),
+    ] = None,
+    secret_file: SecretFile = None,
+    debug: Debug = False,
+) -> None:
+    """Follow a leader: take agents of whatever runs there, until Ctrl-C."""
+    secret = find_secret(secret_file)
+    check_listening(leader_host, leader_port, _CONNECT_DEADLINE_S)
+    with tempfile.TemporaryDirectory(prefix="streamgauge-follower-", ignore_cleanup_errors=True) as folder:
+        follower = Follower(
+            (leader_host, leader_port),
+            name=name or host or socket.gethostname(),
+            host=host or own_address(leader_host, leader_port),
+            cores=cores or os.cpu_count() or 1,
+            secret=secret,
+            folder=Path(folder),
+        )
+        try:
+            with follower:
+                _follow(follower, f"{leader_host}:{leader_port}")
+        except KeyboardInterrupt:
+            typer.echo("follower ends", err=True)
+            raise typer.Exit(INTERRUPTED_EXIT_CODE) from None
+
+
+def _follow(follower: Follower, leader: str) -> None:
+    """Until we are interrupted, or the leader is gone for good."""
+    deadline = time.monotonic() + _JOIN_DEADLINE_S
+    has_joined = False
+    while not follower.has_ended:
+        time.sleep(_LOOK_S)
+        if not has_joined and follower.has_joined:
+            has_joined = True
+            typer.echo(f"joined the leader at {leader}", err=True)
+        if not has_joined and (follower.was_refused or time.monotonic() > deadline):
+            raise BadInput(
+                f"{leader}: the leader did not let us join; has it the same secret "
+                "(--secret-file, STREAMGAUGE_SECRET), and the same streamgauge?"
+            )
+    raise StreamgaugeError(f"{leader}: the leader is gone: {follower.why_ended()}")

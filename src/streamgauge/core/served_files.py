@@ -1,0 +1,182 @@
+"""A run folder that lies on the launcher's disk, as agents on other hosts see it: files over HTTP.
+
+`http://launcher:port/` is one more address of a run folder; launch/folder_server serves it. Every request is
+signed with a key that only this run's tasks have; it comes to them through Spark, and is in no file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import http.client
+import io
+import json
+import os
+import threading
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import pyarrow as pa
+from pyarrow import fs
+
+KEY_VARIABLE = "STREAMGAUGE_FOLDER_KEY"
+"""Environment variable with the key, in the tasks and agents of a run."""
+SIGNATURE_HEADER = "X-Streamgauge-Signature"
+CLOCK_TARGET = "/?clock"
+_DEADLINE_S = 20.0
+_ATTEMPTS = 2
+_MISSING = 404
+
+
+def signature(key: str, method: str, target: str, body: bytes) -> str:
+    """Of a request or an answer: whoever has the key made it, and nobody changed it on the way."""
+    digest = hashlib.sha256(body).hexdigest()
+    return hmac.new(key.encode(), f"{method} {target} {digest}".encode(), "sha256").hexdigest()
+
+
+class FolderClient:
+    """One connection a thread; made again when it broke."""
+
+    def __init__(self, location: str, key: str | None = None) -> None:
+        self._netloc = urlsplit(location).netloc
+        self._key = os.environ.get(KEY_VARIABLE, "") if key is None else key
+        self._local = threading.local()
+
+    def ask(
+        self, method: str, target: str, body: bytes = b"", headers: Mapping[str, str] | None = None
+    ) -> bytes | None:
+        """The content of the answer; None when there is no such thing; else OSError says why not."""
+        signed = {SIGNATURE_HEADER: signature(self._key, method, target, body), **(headers or {})}
+        for attempt in range(_ATTEMPTS):
+            try:
+                status, reason, content = self._exchange(method, target, body, signed)
+                break
+            except (OSError, http.client.HTTPException) as error:
+                self._close()
+                if attempt == _ATTEMPTS - 1:
+                    raise OSError(f"the launcher at {self._netloc} does not answer: {error}") from error
+        if status == _MISSING:
+            return None
+        if status != http.client.OK:
+            raise OSError(f"the launcher at {self._netloc} answered {status} {reason}")
+        return content
+
+    def _exchange(
+        self, method: str, target: str, body: bytes, headers: Mapping[str, str]
+    ) -> tuple[int, str, bytes]:
+        connection: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = _Connection(self._netloc, timeout=_DEADLINE_S)
+        connection.request(method, target, body=body, headers=dict(headers))
+        answer = connection.getresponse()
+        return answer.status, answer.reason, answer.read()
+
+    def _close(self) -> None:
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            connection.close()
+            self._local.connection = None
+
+
+class _Connection(http.client.HTTPConnection):
+    def __del__(self) -> None:
+        self.close()  # threads come and go; nobody else knows of theirs
+
+
+class ServedFiles(fs.FileSystemHandler):  # type: ignore[misc]
+    """What pyarrow asks of a file system, of which the launcher's folder has the little that a run needs."""
+
+    def __init__(self, location: str) -> None:
+        self._location = location
+        self._client = FolderClient(location)
+
+    def get_type_name(self) -> str:
+        return "streamgauge"
+
+    def normalize_path(self, path: str) -> str:
+        return path
+
+    def get_file_info(self, paths: list[str]) -> list[fs.FileInfo]:
+        return [_file_info(path, self._client.ask("KIND", _target(path))) for path in paths]
+
+    def get_file_info_selector(self, selector: fs.FileSelector) -> list[fs.FileInfo]:
+        found = self._client.ask("LIST", _target(selector.base_dir))
+        if found is None:
+            if selector.allow_not_found:
+                return []
+            raise FileNotFoundError(selector.base_dir)
+        base = selector.base_dir.rstrip("/")
+        infos = []
+        for name, kind in json.loads(found):
+            if selector.recursive or "/" not in name:
+                infos.append(_file_info(f"{base}/{name}", kind.encode()))
+        return infos
+
+    def open_input_stream(self, path: str) -> pa.NativeFile:
+        return pa.BufferReader(self._read(path))
+
+    def open_input_file(self, path: str) -> pa.NativeFile:
+        return pa.BufferReader(self._read(path))
+
+    def open_output_stream(self, path: str, metadata: Any = None) -> pa.NativeFile:
+        return pa.PythonFile(_Upload(self._client, path), mode="w")
+
+    def create_dir(self, path: str, recursive: bool) -> None:
+        """The launcher makes the folders of a file with it."""
+
+    def delete_dir(self, path: str) -> None:
+        self._client.ask("DELETE", _target(path))
+
+    def delete_file(self, path: str) -> None:
+        self._client.ask("DELETE", _target(path))
+
+    def move(self, src: str, dest: str) -> None:
+        if self._client.ask("MOVE", _target(src), dest.encode()) is None:
+            raise FileNotFoundError(src)
+
+    def delete_dir_contents(self, path: str, missing_dir_ok: bool = False) -> None:
+        raise NotImplementedError
+
+    def delete_root_dir_contents(self) -> None:
+        raise NotImplementedError
+
+    def copy_file(self, src: str, dest: str) -> None:
+        raise NotImplementedError
+
+    def open_append_stream(self, path: str, metadata: Any = None) -> pa.NativeFile:
+        raise NotImplementedError
+
+    def _read(self, path: str) -> bytes:
+        content = self._client.ask("GET", _target(path))
+        if content is None:
+            raise FileNotFoundError(path)
+        return content
+
+
+class _Upload(io.BytesIO):
+    """Goes to the launcher as a whole when it is closed."""
+
+    def __init__(self, client: FolderClient, path: str) -> None:
+        super().__init__()
+        self._client, self._path = client, path
+
+    def close(self) -> None:
+        if not self.closed:
+            content = self.getvalue()
+            super().close()
+            self._client.ask("PUT", _target(self._path), content)
+
+
+def served_files(location: str) -> tuple[fs.FileSystem, str]:
+    """The file system behind an http address, and the root in it."""
+    return fs.PyFileSystem(ServedFiles(location)), urlsplit(location).path or "/"
+
+
+def _target(path: str) -> str:
+    return "/" + quote(path.strip("/"))
+
+
+def _file_info(path: str, kind: bytes | None) -> fs.FileInfo:
+    kinds = {b"file": fs.FileType.File, b"folder": fs.FileType.Directory}
+    return fs.FileInfo(path, kinds.get(kind or b"", fs.FileType.NotFound))

@@ -1,0 +1,92 @@
+"""What Spark has to be told when its tasks run on other hosts."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from pyspark.sql import SparkSession
+
+from streamgauge.core.errors import BadInput
+from streamgauge.launch.application import application_settings
+from streamgauge.launch.shared_secret import find_secret
+from streamgauge.launch.standalone import SECURE, check_listening, own_address
+from streamgauge.plan.slots import local_slots
+
+STANDALONE_PORT = 7077
+_EXECUTORS_DEADLINE_S = 60.0
+_LOOK_S = 0.2
+_SETTLED_S = 10.0
+_CONNECT_DEADLINE_S = 5.0
+
+_ON_ANY_CLUSTER = {
+    # A host that does not answer for so long is lost; by default it is two minutes.
+    "spark.executor.heartbeatInterval": "2s",
+    "spark.network.timeoutInterval": "2s",
+    "spark.storage.blockManagerHeartbeatTimeoutMs": "10s",
+}
+
+
+@dataclass(frozen=True)
+class ClusterSettings:
+    settings: dict[str, str] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+    """For the Java process of the driver."""
+    secrets: dict[str, str] = field(default_factory=dict)
+    """Settings that nobody else is to see."""
+
+
+def cluster_settings(master: str, slots_needed: int) -> ClusterSettings:
+    """For `spark://…`, `yarn` and `k8s://…`; what else these need is for spark-defaults.conf."""
+    settings = {**_ON_ANY_CLUSTER, **application_settings()}
+    # Hosts have their Python in different places; a follower has its own first on its PATH.
+    environment = {"PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", "python3")}
+    if not master.startswith("spark://"):
+        # Spark would start two executors of a core each, whatever is needed.
+        return ClusterSettings({**settings, "spark.executor.instances": str(slots_needed)}, environment)
+    host, port = _address(master)
+    check_listening(host, port, _CONNECT_DEADLINE_S)
+    own = own_address(host, port)
+    settings |= {"spark.driver.host": own, "spark.driver.bindAddress": own}
+    return ClusterSettings({**settings, **SECURE}, environment, {"spark.authenticate.secret": find_secret()})
+
+
+def launcher_address(master: str) -> str | None:
+    """This host's address towards a cluster; None when agents run on this host."""
+    if local_slots(master) is not None:
+        return None
+    if given := os.environ.get("SPARK_LOCAL_IP"):
+        return given
+    return own_address(*_address(master)) if master.startswith("spark://") else own_address()
+
+
+def slots_within_deadline(session: SparkSession, needed: int) -> int:
+    """How many tasks can run at once, as soon as there are enough; else after some time."""
+    context: Any = session.sparkContext._jsc.sc()
+    profile = context.resourceProfileManager().defaultResourceProfile()
+    deadline = time.monotonic() + _EXECUTORS_DEADLINE_S
+    before, before_s = -1, time.monotonic()
+    while True:
+        slots = int(context.maxNumConcurrentTasks(profile))
+        if slots != before:
+            before, before_s = slots, time.monotonic()
+        # Those that come, come together: some seconds after the last one nobody will.
+        is_settled = slots > 0 and time.monotonic() - before_s > _SETTLED_S
+        if slots >= needed or is_settled or time.monotonic() > deadline:
+            return slots
+        time.sleep(_LOOK_S)
+
+
+def _address(master: str) -> tuple[str, int]:
+    # A standby master's address may follow after a comma.
+    try:
+        parts = urlsplit(master.partition(",")[0])
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise BadInput(f"--master {master}: {error}; it is spark://HOST:PORT") from error
+    if not host:
+        raise BadInput(f"--master {master}: there is no host in it; it is spark://HOST:PORT")
+    return host, port or STANDALONE_PORT

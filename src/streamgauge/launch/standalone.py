@@ -1,0 +1,198 @@
+"""Spark standalone from the pip package: a master (our leader) and workers (our followers)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pyspark
+
+from streamgauge.core.environment import FOLLOWER_VARIABLE
+from streamgauge.core.errors import BadInput
+from streamgauge.jvm.java import spark_java_home
+from streamgauge.systems.processes import end, log_text, spawn, why_it_ended
+
+SECRET_IN_SPARK = "_SPARK_AUTH_SECRET"
+"""Where Spark itself looks for the secret: not on the command line, which everybody can read."""
+
+SECURE = {"spark.authenticate": "true", "spark.network.crypto.enabled": "true"}
+DAEMON_SETTINGS = {
+    **SECURE,
+    # A follower that does not answer for so long is lost; by default a minute.
+    "spark.worker.timeout": "10",
+    "spark.dead.worker.persistence": "0",
+    "spark.master.rest.enabled": "false",
+    "spark.ui.killEnabled": "false",
+    "spark.worker.cleanup.enabled": "true",
+}
+_DAEMON_MEMORY = "256m"
+_LOOK_DEADLINE_S = 2.0
+_END_DEADLINE_S = 15.0
+_NAME = re.compile(r"[A-Za-z0-9_.:-]+")
+_JOINED = "Successfully registered with master"
+_REFUSED = "Failed to connect to master"
+
+
+@dataclass(frozen=True)
+class JoinedFollower:
+    name: str
+    host: str
+    cores: int
+
+
+class _Daemon:
+    """A Java process of Spark's that ends with us, however we end."""
+
+    def __init__(self, arguments: list[str], settings: dict[str, str], secret: str, log: Path, **more: str):
+        home = Path(pyspark.__file__).parent
+        options = " ".join(f"-D{key}={value}" for key, value in {**DAEMON_SETTINGS, **settings}.items())
+        environment = {
+            **os.environ,
+            "JAVA_HOME": str(spark_java_home()),
+            "SPARK_HOME": str(home),
+            "SPARK_DAEMON_MEMORY": _DAEMON_MEMORY,
+            "SPARK_DAEMON_JAVA_OPTS": options,
+            # Their web pages are for this machine only; what is for others has its own address.
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            SECRET_IN_SPARK: secret,
+            **more,
+        }
+        self.log = log
+        self._process = spawn(
+            [str(home / "bin" / "spark-class"), *arguments],
+            log,
+            dies_with_parent=True,
+            environment=environment,
+        )
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        return self._process
+
+    @property
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def why_ended(self) -> str:
+        return why_it_ended(self._process, self.log)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        end([self._process], _END_DEADLINE_S)
+
+
+class Leader(_Daemon):
+    """A Spark master; knows who has joined."""
+
+    def __init__(self, host: str, port: int, secret: str, log: Path) -> None:
+        self._page_port = _free_port()
+        self.master = f"spark://{host}:{port}"
+        super().__init__(
+            [
+                "org.apache.spark.deploy.master.Master",
+                *("--host", host, "--port", str(port), "--webui-port", str(self._page_port)),
+            ],
+            {},
+            secret,
+            log,
+        )
+
+    def followers(self) -> list[JoinedFollower] | None:
+        """Those that are there now; None while the master is not up."""
+        try:
+            # Straight to ourselves: a proxy in the environment has no business here.
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            address = f"http://127.0.0.1:{self._page_port}/json/"
+            with opener.open(address, timeout=_LOOK_DEADLINE_S) as answer:
+                told = json.load(answer)
+        except (OSError, urllib.error.URLError, ValueError):
+            return None
+        if told.get("url") != self.master:
+            return None
+        return [
+            JoinedFollower(worker["id"].partition("/")[0], worker["host"], worker["cores"])
+            for worker in told["workers"]
+            if worker["state"] == "ALIVE"
+        ]
+
+
+class Follower(_Daemon):
+    """A Spark worker; its cores are how many agents it takes."""
+
+    def __init__(
+        self, leader: tuple[str, int], *, name: str, host: str, cores: int, secret: str, folder: Path
+    ) -> None:
+        if not _NAME.fullmatch(name):
+            raise BadInput(f"--name {name!r}: letters, digits, '.', '_', ':' and '-' only")
+        # The leader learns the name as part of the worker's id.
+        settings = {"spark.worker.idPattern": f"{name}/%s-%s-%d"}
+        arguments = [
+            "org.apache.spark.deploy.worker.Worker",
+            *("--host", host, "--cores", str(cores), "--webui-port", "0"),
+            *("--work-dir", str(folder / "work")),
+            f"spark://{leader[0]}:{leader[1]}",
+        ]
+        # Tasks run on this very Python: Spark looks for `python3` on the worker's PATH.
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+        super().__init__(
+            arguments, settings, secret, folder / "worker.log", PATH=path, **{FOLLOWER_VARIABLE: name}
+        )
+
+    @property
+    def has_joined(self) -> bool:
+        return _JOINED in log_text(self.log)
+
+    @property
+    def was_refused(self) -> bool:
+        """As far as its log tells; a master says nothing to whom it does not trust."""
+        return _REFUSED in log_text(self.log)
+
+
+def own_address(towards: str = "192.0.2.1", port: int = 9) -> str:
+    """The address that this host has towards another; nothing is sent."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(towards, port, type=socket.SOCK_DGRAM)[0]
+    except OSError as error:
+        raise BadInput(f"{towards}: no such host: {error}") from error
+    with socket.socket(family, kind) as probe:
+        try:
+            probe.connect(address)
+        except OSError:
+            return "127.0.0.1"
+        return str(probe.getsockname()[0])
+
+
+def check_listening(host: str, port: int, deadline_s: float) -> None:
+    """BadInput when nobody listens there."""
+    try:
+        socket.create_connection((host, port), deadline_s).close()
+    except OSError as error:
+        raise BadInput(f"{host}:{port}: nobody answers there: {error}; is the leader up?") from error
+
+
+def check_free(host: str, port: int) -> None:
+    """BadInput when we could not listen there."""
+    try:
+        with socket.create_server((host, port)):
+            pass
+    except OSError as error:
+        raise BadInput(f"--leader-host {host} --leader-port {port}: cannot listen there: {error}") from error
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
