@@ -8,13 +8,14 @@ import tempfile
 from pathlib import Path
 
 from bench.aeron import AeronBench
-from bench.analysis_cost import seconds_per_million
+from bench.analysis_cost import analysis_bench
+from bench.analysis_workers import seconds_on_workers
 from bench.fanout import Fanout
 from bench.jni import CrossingBench
 from bench.measurements import PAIRS, Bench
 from bench.start_up import start_up
 from bench.verdicts import TRIALS, verdicts
-from streamgauge.launch.spark_session import spark_session
+from streamgauge.launch.shared_secret import SECRET_VARIABLE
 from streamgauge.systems.kafka_cluster import KafkaCluster
 
 PARTS = (
@@ -95,12 +96,11 @@ def _fanout(fanout: Fanout, parts: list[str]) -> None:
 
 
 def _analysis(folder: Path, scale: float) -> None:
-    with spark_session("local[*]", log=folder / "spark.log") as session:
-        seconds_per_million(session, folder, 100_000)  # the first run of a session compiles
-        small = seconds_per_million(session, folder, int(1_000_000 * scale))
-        large = seconds_per_million(session, folder, int(10_000_000 * scale))
-    print(f"analysis, s a million messages: {small:.2f} at 1M, {large:.2f} at 10M", flush=True)
-    print(f"{'analysis at 10M against 1M, a message':<44} {large / small:6.2f}×  (goal ≤ 1.0)", flush=True)
+    analysis_bench(folder, [int(size * scale) for size in (1_000_000, 10_000_000, 50_000_000)])
+    os.environ.pop(SECRET_VARIABLE, None)
+    one, two = (seconds_on_workers(folder, int(5_000_000 * scale), n, os.environ) for n in (1, 2))
+    what = "analysis on two workers of a core against one"
+    print(f"{what:<44} {one / two:6.2f}×  (goal ≥ 1.6; {one:.0f} and {two:.0f} s)", flush=True)
 
 
 if __name__ == "__main__":

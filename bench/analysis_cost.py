@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pyspark.sql import SparkSession
 
+from bench.duckdb_twin import duckdb_seconds
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, write_status
+from streamgauge.launch.spark_session import spark_session
 from streamgauge.plan.plan_file import make_plan, write_plan
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.spec.loading import parse
@@ -21,19 +27,51 @@ _PART = 1_000_000
 _PARTITIONS = 4
 
 
-def seconds_per_million(session: SparkSession, folder: Path, messages: int) -> float:
-    run = made_up_run(folder, messages)
+def analysis_bench(folder: Path, sizes: list[int]) -> None:
+    """Cost a message at several sizes, memory, and DuckDB on the same events; then one and two workers."""
+    cores = os.cpu_count() or 1
+    costs: dict[int, float] = {}
+    with spark_session("local[*]", log=folder / "spark.log") as session:
+        seconds(session, made_up_run(str(folder), 100_000))  # the first run of a session compiles
+        print(
+            f"analysis of a tiny run: {seconds(session, made_up_run(str(folder), 1_000)):.1f} s", flush=True
+        )
+        for size in sizes:
+            run = made_up_run(str(folder), size)
+            ours = seconds(session, run)
+            costs[size] = ours / size * 1e6
+            theirs = duckdb_seconds(run, folder, cores)
+            print(
+                f"analysis of {size:,} messages: {costs[size]:.2f} s a million; peak memory"
+                f" {_peak_bytes(session) / 2**30:.1f} GiB; DuckDB {theirs / size * 1e6:.2f} s a million,"
+                f" ratio {ours / theirs:.2f}× (goal ≤ 2.5)",
+                flush=True,
+            )
+            shutil.rmtree(run.location)
+    for small, large in itertools.pairwise(sizes):
+        what = f"analysis at {large:,} against {small:,}, a message"
+        print(f"{what:<52} {costs[large] / costs[small]:6.2f}×  (goal ≤ 1.1)", flush=True)
+
+
+def seconds(session: SparkSession, run: RunDir) -> float:
     begin = time.perf_counter()
     analyze(session, run)
-    return (time.perf_counter() - begin) / messages * 1e6
+    return time.perf_counter() - begin
 
 
-def made_up_run(folder: Path, messages: int) -> RunDir:
+def _peak_bytes(session: SparkSession) -> int:
+    """The most that the driver held: Java, in which local tasks run too, and Python."""
+    gateway: Any = session.sparkContext._gateway
+    statuses = [Path(f"/proc/{pid}/status").read_text() for pid in (gateway.proc.pid, os.getpid())]
+    return sum(int(line.split()[1]) * 1024 for s in statuses for line in s.splitlines() if "VmHWM" in line)
+
+
+def made_up_run(folder: str, messages: int) -> RunDir:
     """A clean run at 100,000 messages a second with lognormal latencies."""
     target = {"name": "made-up", "driver": "simulated"}
     load = {"messages": messages, "rate": 100_000, "topics": {"partitions": _PARTITIONS}}
     workload = parse(Workload, {"targets": [target], "load": load}, "bench")
-    run = RunDir.create(str(folder), "made-up")
+    run = RunDir.create(folder, "made-up")
     write_plan(make_plan(workload, run.id), run)
     write_status(run, RunStatus(status="ok", cases={"001": CaseStatus("ok")}))
     rng = np.random.default_rng(1)

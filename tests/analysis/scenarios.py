@@ -24,6 +24,7 @@ def all_cases() -> Iterator[CaseEvents]:
         _failures,
         _warm_up,
         _two_hosts,
+        _drifting,
         _early,
         _create_time,
         _no_marks,
@@ -175,6 +176,32 @@ def _two_hosts() -> CaseEvents:
             received_ns=reference_ns + 2 * MS + 7 * SECOND,
             broker_ms=(reference_ns + WALL_OFFSET_NS) // MS,
         )
+    return case
+
+
+def _drifting() -> CaseEvents:
+    """The producer's clock is 50 ms behind and loses 10 µs a second; every message takes 2 ms."""
+    case = CaseEvents("drifting", load={"messages": 5})
+    behind_ns, drift = 50 * MS, 1e-5
+    case.mark("producer", 0, "start", START_NS, host="far", reference_offset_ns=behind_ns)
+    case.mark("consumer", 0, "start", START_NS)
+    for second, beside_ns, error_ns in ((0, 0, 200_000), (50, 900_000, 300_000), (100, 0, 250_000)):
+        at_ns = START_NS + second * SECOND
+        offset_ns = behind_ns + round(second * SECOND * drift) + beside_ns
+        case.mark(
+            "producer",
+            0,
+            "clock",
+            at_ns,
+            host="far",
+            reference_offset_ns=offset_ns,
+            reference_error_ns=error_ns,
+        )
+    for sequence in range(5):
+        at_ns = START_NS + 25 * sequence * SECOND
+        send = case.send(sequence, intended_ns=at_ns, sent_ns=at_ns)
+        reference_ns = at_ns + behind_ns + round(25 * sequence * SECOND * drift)
+        case.receive(send, received_ns=reference_ns + 2 * MS)
     return case
 
 

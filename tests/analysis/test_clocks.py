@@ -18,3 +18,29 @@ def test_error_covers_how_far_the_clock_moved(results):
 def test_no_start_no_row(results):
     assert results.rows("clocks", "no_marks") == []
     assert results.rows("clocks", "unlimited") == []
+
+
+def test_a_clock_that_was_read_is_followed_along_its_line(results):
+    """All messages took 2 ms, wherever the clock stood when they were sent."""
+    row = results.row("latency", "drifting", scope="case", leg="intended_to_received")
+
+    assert (row["min"], row["p50"], row["max"]) == (2.0, 2.0, 2.0)
+
+
+def test_drift_and_the_bound_with_what_a_reading_lies_beside_the_line(results):
+    row = results.row("clocks", "drifting", agent="producer-0")
+
+    assert row["offset_ms"] == 50.0
+    assert row["drift_ppm"] == pytest.approx(10.0)
+    assert row["error_ms"] == pytest.approx(0.25 + 0.9 - 0.3)
+    assert row["readings"] == 3
+    assert results.row("clocks", "drifting", agent="consumer-0")["readings"] == 0
+
+
+def test_a_bound_above_the_latency_is_said(results):
+    assert (
+        "the hosts' clocks may be 4.00 ms apart, more than the median latency"
+        in results.row("verdicts", "two_hosts")["reasons"]
+    )
+    assert "clocks may be" not in results.row("verdicts", "drifting")["reasons"]
+    assert "clocks may be" not in results.row("verdicts", "clean")["reasons"]

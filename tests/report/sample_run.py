@@ -311,7 +311,15 @@ def _add_verdict(rows: Rows, case: Case, status: str, faults: dict[str, int]) ->
         }
     )
     rows["clocks"] += [
-        {"case": case.id, "agent": task.agent, "hostname": "bench-1", "offset_ms": 0.0, "error_ms": 0.0004}
+        {
+            "case": case.id,
+            "agent": task.agent,
+            "hostname": "bench-1",
+            "offset_ms": 0.0,
+            "error_ms": 0.0004,
+            "drift_ppm": 0.0,
+            "readings": 0,
+        }
         for task in case.agents
     ]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as fn
 
+from streamgauge.analysis.clocks import on_reference
 from streamgauge.analysis.planned import with_topic_names
 from streamgauge.analysis.schema import columns_of
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S
@@ -43,19 +44,18 @@ def messages(
 def producers_of(sends: DataFrame, warm_ups: DataFrame, agents: DataFrame) -> DataFrame:
     """One row: a producer that sent, with its warm-up, its clock and the start of its case."""
     clocks = agents.where(fn.col("kind") == "producer").select(
-        "case", fn.col("number").alias("producer"), "reference_offset_ns"
+        "case", fn.col("number").alias("producer"), "reference_offset_ns", "anchor_ns", "drift"
     )
     firsts = sends.groupBy("case", "producer").agg(fn.min("intended_ns").alias("first_ns"))
     known = firsts.join(warm_ups, on=["case", "producer"], how="left").join(
         clocks, on=["case", "producer"], how="left"
     )
-    offset_ns = fn.coalesce("reference_offset_ns", fn.lit(0))
-    start_ns = fn.min(fn.col("first_ns") + offset_ns).over(Window.partitionBy("case"))
+    start_ns = fn.min(on_reference(fn.col("first_ns"))).over(Window.partitionBy("case"))
     return known.select(
         "case",
         "producer",
         fn.coalesce("warm_up_messages", fn.lit(0)).alias("warm_up_messages"),
-        offset_ns.alias("producer_offset_ns"),
+        *(fn.col(name).alias(f"producer_{name}") for name in ("reference_offset_ns", "anchor_ns", "drift")),
         start_ns.alias("start_ns"),
     )
 
@@ -109,22 +109,28 @@ def _first_copies(receives: DataFrame, agents: DataFrame) -> DataFrame:
 def _on_reference_clock(receives: DataFrame, agents: DataFrame) -> DataFrame:
     """A broker's stamp is wall time; without the consumer's clock reading it cannot be placed."""
     clocks = agents.where(fn.col("kind") == "consumer").select(
-        "case", fn.col("number").alias("consumer"), "reference_offset_ns", "wall_offset_ns"
+        "case",
+        fn.col("number").alias("consumer"),
+        "reference_offset_ns",
+        "anchor_ns",
+        "drift",
+        "wall_offset_ns",
     )
-    offset_ns = fn.coalesce("reference_offset_ns", fn.lit(0))
     stamped = (fn.col("broker_time") != BROKER_TIME_NONE) & fn.col("broker_ms").between(0, _LAST_BROKER_MS)
-    output_ns = fn.when(stamped, fn.col("broker_ms") * NS_PER_MS) - fn.col("wall_offset_ns") + offset_ns
+    stamp_ns = fn.when(stamped, fn.col("broker_ms") * NS_PER_MS) - fn.col("wall_offset_ns")
+    output_ns = on_reference(stamp_ns)
     return receives.join(fn.broadcast(clocks), on=["case", "consumer"], how="left").select(
         *(name for name in receives.columns if name != "received_ns"),
-        (fn.col("received_ns") + offset_ns).alias("received_ns"),
+        on_reference(fn.col("received_ns")).alias("received_ns"),
         output_ns.alias("output_ns"),
         fn.when(output_ns.isNotNull(), fn.col("broker_time") == BROKER_TIME_APPEND).alias("output_is_append"),
     )
 
 
 def _message_columns() -> list[Column | str]:
-    offset_ns = fn.col("producer_offset_ns")
-    intended_ns = fn.col("intended_ns") + offset_ns
+    intended_ns, sent_ns, acked_ns = (
+        on_reference(fn.col(name), "producer_") for name in ("intended_ns", "sent_ns", "acked_ns")
+    )
     is_warm_up = fn.col("sequence") < fn.col("warm_up_messages")
     return [
         "case",
@@ -137,8 +143,8 @@ def _message_columns() -> list[Column | str]:
         "size_bytes",
         fn.floor((intended_ns - fn.col("start_ns")) / NS_PER_S).alias("second"),
         intended_ns.alias("intended_ns"),
-        (fn.col("sent_ns") + offset_ns).alias("sent_ns"),
-        (fn.col("acked_ns") + offset_ns).alias("acked_ns"),
+        sent_ns.alias("sent_ns"),
+        acked_ns.alias("acked_ns"),
         "output_ns",
         "output_is_append",
         "received_ns",

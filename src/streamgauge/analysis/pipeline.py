@@ -27,8 +27,9 @@ from streamgauge.analysis.planned import planned_cases, planned_topics, planned_
 from streamgauge.analysis.ranges import ranges
 from streamgauge.analysis.resources import resources
 from streamgauge.analysis.runtimes import runtimes
+from streamgauge.analysis.sizing import sized_for
 from streamgauge.analysis.spans import spans_of
-from streamgauge.analysis.storage import read_events, write_result
+from streamgauge.analysis.storage import read_events, write_messages, write_result
 from streamgauge.analysis.strays import intact_counts, matched_counts, strays
 from streamgauge.analysis.throughput import throughput
 from streamgauge.analysis.verdicts import verdicts
@@ -51,16 +52,17 @@ def analyze(session: SparkSession, run: RunDir) -> None:
     """Compute every result table of the run, whatever was computed before."""
     plan = read_plan(run)
     compared = plan.comparison
-    tables = FANOUT_EVENTS if plan.is_fanout else events.EVENT_TABLES
-    for table in tables if compared is None else COMPARISON_EVENTS:
-        _check_events(run, plan, table)
+    load_tables = FANOUT_EVENTS if plan.is_fanout else events.EVENT_TABLES
+    tables = load_tables if compared is None else COMPARISON_EVENTS
+    rows = sum(_check_events(run, plan, table) for table in tables)
     try:
-        if plan.is_fanout:
-            fan_out(session, run, plan)
-        elif compared is None:
-            _Analysis(session, run, plan).compute()
-        else:
-            compare(session, run, compared)
+        with sized_for(session, rows):
+            if plan.is_fanout:
+                fan_out(session, run, plan)
+            elif compared is None:
+                _Analysis(session, run, plan).compute()
+            else:
+                compare(session, run, compared)
     except (PySparkException, Py4JError) as error:
         raise _why_not(run, str(error)) from error
 
@@ -102,13 +104,14 @@ class _Analysis:
             agents=agents,
             topics=self._topics,
         )
-        sent = self._write(results.MESSAGES, joined, is_large=True)
+        sent = write_messages(self._session, self._run, results.MESSAGES, joined)
         # Planning a small table takes longer than computing it: independent ones are planned side by side.
         with ThreadPoolExecutor(max_workers=2) as side_by_side:
             latencies = side_by_side.submit(self._latencies, sent)
             rates = side_by_side.submit(self._rates, sent, starts)
             counted = self._write(results.ACCOUNTING, self._accounting(sent, damage))
             cpu_use, resource_use = self._usage(counted, starts)
+            clock_use = self._write(results.CLOCKS, clocks(self._marks))
         judged = verdicts(
             self._cases,
             sent,
@@ -117,11 +120,11 @@ class _Analysis:
             throughput=rates.result(),
             cpu=cpu_use,
             resources=resource_use,
+            clocks=clock_use,
         )
         self._write(results.VERDICTS, judged)
 
     def _usage(self, counted: DataFrame, starts: DataFrame) -> tuple[DataFrame, DataFrame]:
-        self._write(results.CLOCKS, clocks(self._marks))
         intervals = self._write(results.RESOURCES, resources(self._samples, self._marks, starts))
         return self._write(results.CPU, cpu(self._samples, self._marks, counted)), intervals
 
@@ -166,25 +169,32 @@ class _Analysis:
         """Compute it once; Spark then knows its size, and folds away joins with nothing."""
         return self._session.createDataFrame(frame.toArrow())
 
-    def _write(self, table: Table, frame: DataFrame, is_large: bool = False) -> DataFrame:
-        return write_result(self._session, self._run, table, frame, is_large)
+    def _write(self, table: Table, frame: DataFrame) -> DataFrame:
+        return write_result(self._session, self._run, table, frame)
 
 
-def _check_events(run: RunDir, plan: Plan, table: Table) -> None:
-    """Spark would read a missing column as nulls, and a folder of another plan as one more case."""
-    cases = {case.id for case in plan.cases}
+def _check_events(run: RunDir, plan: Plan, table: Table) -> int:
+    """Spark would read a missing column as nulls, and a folder of another plan as one more case.
+
+    Returns how many rows there are.
+    """
+    cases, rows = {case.id for case in plan.cases}, 0
     wanted = table.arrow_schema()
     for file in run.list_files(run.events(table.name), ".parquet"):
         case = file.removeprefix(run.events(table.name, "")).partition("/")[0]
         if case not in cases:
             raise CorruptRun(f"{run.url(file)}: is of case {case!r}, which plan.json does not have")
         try:
-            found = pq.read_schema(run.url(file))
+            with run.open_input(file) as stream:
+                metadata = pq.read_metadata(stream)
         except (pa.ArrowException, OSError) as error:
             raise CorruptRun(f"{run.url(file)}: cannot be read as Parquet: {_one_line(error)}") from error
+        rows += metadata.num_rows
+        found = metadata.schema.to_arrow_schema()
         for field in wanted:
             if field.name not in found.names or found.field(field.name).type != field.type:
                 raise CorruptRun(f"{run.url(file)}: column {field.name} is not {field.type}")
+    return rows
 
 
 def _one_line(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from streamgauge.analysis.schema import spark_schema
@@ -9,6 +10,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.tables.column import Column, Table
 
 _CASE = Column("case", "string", "id of the case, from the folder's name")
+_ONE_FILE = "part-00000.parquet"
 
 
 def read_events(session: SparkSession, run: RunDir, table: Table) -> DataFrame:
@@ -20,11 +22,23 @@ def read_events(session: SparkSession, run: RunDir, table: Table) -> DataFrame:
     return session.read.schema(spark_schema(with_case)).parquet(run.url(folder))
 
 
-def write_result(
-    session: SparkSession, run: RunDir, table: Table, frame: DataFrame, is_large: bool = False
-) -> DataFrame:
-    """Write the table and read it back; one sorted file, so that a re-run gives the same."""
+def write_messages(session: SparkSession, run: RunDir, table: Table, frame: DataFrame) -> DataFrame:
+    """Write a table that may be large, in as many files as it has partitions, and read it back."""
     address = run.url(run.result(table.name))
-    kept = frame if is_large else frame.repartition(1).sortWithinPartitions(*table.column_names)
-    kept.write.mode("overwrite").parquet(address)
+    frame.write.mode("overwrite").parquet(address)
     return session.read.schema(spark_schema(table)).parquet(address)
+
+
+def write_result(session: SparkSession, run: RunDir, table: Table, frame: DataFrame) -> DataFrame:
+    """Write a small table as one sorted file, so that a re-run gives the same.
+
+    It comes to the driver, and what is computed from it starts there: for a small table Spark needs longer
+    to plan a write, to commit it and to read it back than for all the rest.
+    """
+    rows = frame.toArrow().select(table.column_names).cast(table.arrow_schema())
+    ordered = rows.sort_by([(name, "ascending") for name in table.column_names])
+    folder = run.result(table.name)
+    run.remove(folder)
+    with run.open_output(f"{folder}/{_ONE_FILE}") as stream:
+        pq.write_table(ordered, stream, compression="zstd")
+    return session.createDataFrame(ordered)

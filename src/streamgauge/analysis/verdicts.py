@@ -33,13 +33,15 @@ def verdicts(
     throughput: DataFrame,
     cpu: DataFrame,
     resources: DataFrame,
+    clocks: DataFrame,
 ) -> DataFrame:
     """One row: a case of the plan, whether it was run or not."""
     counted = cases.join(_totals(accounting), on="case", how="left").na.fill(0, [*_COUNTS, "measured"])
     described = counted.join(_measured(messages), on="case", how="left").join(
         figures_of(latency, throughput, cpu, resources), on="case", how="left"
     )
-    judged = described.join(_drifts(latency), on="case", how="left").withColumn("missed_rate", _missed_rate())
+    bounded = described.join(_clock_bounds(clocks, latency), on="case", how="left")
+    judged = bounded.join(_drifts(latency), on="case", how="left").withColumn("missed_rate", _missed_rate())
     is_faulty = (fn.greatest(*_FAULTS) > 0) | (_missing() > 0)
     return judged.select(
         "case",
@@ -69,6 +71,17 @@ def _measured(messages: DataFrame) -> DataFrame:
         ((fn.max("sent_ns") - fn.min("sent_ns")) / NS_PER_S).alias("sent_range_s"),
         fn.count_if(~fn.col("output_is_append")).alias("created"),
     )
+
+
+def _clock_bounds(clocks: DataFrame, latency: DataFrame) -> DataFrame:
+    """One row: a case, with how far a producer's and a consumer's clock can be apart, and its latency."""
+    worst = [
+        fn.max(fn.when(fn.col("agent").startswith(kind), fn.col("error_ms")))
+        for kind in ("producer", "consumer")
+    ]
+    bounds = clocks.groupBy("case").agg((worst[0] + worst[1]).alias("clock_bound_ms"))
+    of_cases = latency.where((fn.col("scope") == CASE) & (fn.col("leg") == "intended_to_received"))
+    return bounds.join(of_cases.select("case", fn.col("p50").alias("median_ms")), on="case", how="inner")
 
 
 def _drifts(latency: DataFrame) -> DataFrame:
@@ -122,6 +135,14 @@ def _reasons() -> list[Column]:
         _if_any("out_of_order", "messages received out of order"),
         _if_any("unexpected", "unexpected records received: not sent by this case"),
         _if_any("negative", "latencies below zero: kept, look at the clocks"),
+        fn.when(
+            fn.col("clock_bound_ms") > fn.col("median_ms"),
+            fn.format_string(
+                "the hosts' clocks may be %.3g ms apart, more than the median latency of %.3g ms",
+                fn.col("clock_bound_ms"),
+                fn.col("median_ms"),
+            ),
+        ),
         fn.when(
             fn.col("created") > 0,
             fn.lit("output time is the client's create time, not the broker's append time"),

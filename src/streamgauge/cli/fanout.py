@@ -7,7 +7,16 @@ from typing import Annotated, Any
 import typer
 
 from streamgauge.cli.embedded import embedded_brokers
-from streamgauge.cli.options import Brokers, Debug, Master, Out, PrintWorkload, Quiet, Resume
+from streamgauge.cli.options import (
+    Brokers,
+    Debug,
+    Master,
+    Out,
+    PrintWorkload,
+    Quiet,
+    Resume,
+    SecretFile,
+)
 from streamgauge.cli.running import resume_run, run_workload
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.fanout import PUSH_DRIVER, SCENARIO_NAMES
@@ -71,6 +80,7 @@ def fanout_command(
     resume: Resume = None,
     out: Out = "runs",
     master: Master = None,
+    secret_file: SecretFile = None,
     print_workload: PrintWorkload = False,
     quiet: Quiet = False,
     debug: Debug = False,

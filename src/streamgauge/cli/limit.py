@@ -17,6 +17,7 @@ from streamgauge.cli.options import (
     PrintWorkload,
     Quiet,
     Resume,
+    SecretFile,
     TargetFile,
 )
 from streamgauge.cli.running import resume_run, run_workload
@@ -56,6 +57,7 @@ def limit_command(
     resume: Resume = None,
     out: Out = "runs",
     master: Master = None,
+    secret_file: SecretFile = None,
     print_workload: PrintWorkload = False,
     quiet: Quiet = False,
     debug: Debug = False,

@@ -9,7 +9,15 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from streamgauge.cli.options import Debug, EngineChoice, Master, Out, PrintWorkload, Quiet
+from streamgauge.cli.options import (
+    Debug,
+    EngineChoice,
+    Master,
+    Out,
+    PrintWorkload,
+    Quiet,
+    SecretFile,
+)
 from streamgauge.cli.running import run_workload
 from streamgauge.cli.transport_env import EnvFile, read_env_file
 from streamgauge.cli.transport_targets import HARNESS, TransportChoices, chosen_names, engine_for, targets
@@ -77,6 +85,7 @@ def transports_command(
     ] = True,
     out: Out = "runs",
     master: Master = None,
+    secret_file: SecretFile = None,
     print_workload: PrintWorkload = False,
     quiet: Quiet = False,
     debug: Debug = False,

@@ -156,6 +156,10 @@ class RunDir:
         except (OSError, UnicodeDecodeError) as error:
             raise CorruptRun(f"{self.url(relative)}: cannot be read: {error}") from error
 
+    def open_input(self, relative: str) -> pa.NativeFile:
+        """A file to read at any place; OSError when that cannot be."""
+        return self._files.open_input_file(self._at(relative))
+
     def write_text(self, relative: str, text: str) -> None:
         self.write_bytes(relative, text.encode())
 
@@ -193,7 +197,8 @@ class RunDir:
         if self.is_served:
             return served_files(self.location)
         try:
-            files, root = fs.FileSystem.from_uri(self.location)
+            # Spark and Hadoop say s3a where others say s3.
+            files, root = fs.FileSystem.from_uri(self.location.replace("s3a://", "s3://", 1))
         except (pa.ArrowInvalid, OSError) as error:
             raise BadInput(f"{self.location}: cannot be used as a run folder: {error}") from error
         return files, root

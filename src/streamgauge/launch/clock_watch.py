@@ -18,9 +18,8 @@ from streamgauge.core.environment import host_name
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.served_files import CLOCK_TARGET, FolderClient
 from streamgauge.recording.parquet import EventFiles
-from streamgauge.tables.events import MARKS
+from streamgauge.tables.events import CLOCK_MARK, MARKS
 
-CLOCK_MARK = "clock"
 _EXCHANGES = 24
 _EVERY_S = 2.0
 _JOIN_DEADLINE_S = 5.0

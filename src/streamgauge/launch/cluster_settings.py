@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from streamgauge.core.errors import BadInput
@@ -20,6 +24,7 @@ STANDALONE_PORT = 7077
 _EXECUTORS_DEADLINE_S = 60.0
 _LOOK_S = 0.2
 _SETTLED_S = 10.0
+_WATCH_S, _GONE_S = 3.0, 20.0
 _CONNECT_DEADLINE_S = 5.0
 
 _ON_ANY_CLUSTER = {
@@ -45,8 +50,11 @@ def cluster_settings(master: str, slots_needed: int) -> ClusterSettings:
     # Hosts have their Python in different places; a follower has its own first on its PATH.
     environment = {"PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", "python3")}
     if not master.startswith("spark://"):
-        # Spark would start two executors of a core each, whatever is needed.
-        return ClusterSettings({**settings, "spark.executor.instances": str(slots_needed)}, environment)
+        if given := os.environ.get("SPARK_LOCAL_IP"):
+            settings |= {"spark.driver.host": given, "spark.driver.bindAddress": given}
+        # Spark would start two executors, whatever is needed. The secret it makes by itself here.
+        settings |= {**SECURE, "spark.executor.instances": str(slots_needed)}
+        return ClusterSettings(settings, environment)
     host, port = _address(master)
     check_listening(host, port, _CONNECT_DEADLINE_S)
     own = own_address(host, port)
@@ -65,12 +73,10 @@ def launcher_address(master: str) -> str | None:
 
 def slots_within_deadline(session: SparkSession, needed: int) -> int:
     """How many tasks can run at once, as soon as there are enough; else after some time."""
-    context: Any = session.sparkContext._jsc.sc()
-    profile = context.resourceProfileManager().defaultResourceProfile()
     deadline = time.monotonic() + _EXECUTORS_DEADLINE_S
     before, before_s = -1, time.monotonic()
     while True:
-        slots = int(context.maxNumConcurrentTasks(profile))
+        slots = _slots(session)
         if slots != before:
             before, before_s = slots, time.monotonic()
         # Those that come, come together: some seconds after the last one nobody will.
@@ -78,6 +84,33 @@ def slots_within_deadline(session: SparkSession, needed: int) -> int:
         if slots >= needed or is_settled or time.monotonic() > deadline:
             return slots
         time.sleep(_LOOK_S)
+
+
+@contextmanager
+def slots_watched(session: SparkSession) -> Iterator[None]:
+    """Spark waits for ever for hosts that are gone; when none is left for some time, its jobs are ended."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        last_seen_s = time.monotonic()
+        while not ended.wait(_WATCH_S):
+            with suppress(Py4JError, OSError):
+                if _slots(session) > 0:
+                    last_seen_s = time.monotonic()
+                elif time.monotonic() - last_seen_s > _GONE_S:
+                    session.sparkContext.cancelAllJobs()
+
+    watching = threading.Thread(target=watch, name="slot-watch", daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+def _slots(session: SparkSession) -> int:
+    context: Any = session.sparkContext._jsc.sc()
+    return int(context.maxNumConcurrentTasks(context.resourceProfileManager().defaultResourceProfile()))
 
 
 def _address(master: str) -> tuple[str, int]:

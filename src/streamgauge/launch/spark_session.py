@@ -18,7 +18,12 @@ from pyspark.sql import SparkSession
 
 from streamgauge.core.errors import BadInput
 from streamgauge.jvm.java import spark_java_home
-from streamgauge.launch.cluster_settings import ClusterSettings, cluster_settings, slots_within_deadline
+from streamgauge.launch.cluster_settings import (
+    ClusterSettings,
+    cluster_settings,
+    slots_watched,
+    slots_within_deadline,
+)
 from streamgauge.plan.slots import check_slots, local_slots
 
 _SETTINGS = {
@@ -71,9 +76,12 @@ def spark_session(
         server: Any = session.sparkContext._accumulatorServer
         server.handle_error = lambda *_: None
         session.sparkContext.setLogLevel(log_level)
-        if local is None:
-            check_slots(slots_needed, slots_within_deadline(session, slots_needed), master)
-        yield session
+        if local is not None:
+            yield session
+            return
+        check_slots(slots_needed, slots_within_deadline(session, slots_needed), master)
+        with slots_watched(session):
+            yield session
     finally:
         _stop(session)
 

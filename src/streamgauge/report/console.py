@@ -14,6 +14,7 @@ from rich.text import Text
 from streamgauge.report.comparison_console import print_comparison
 from streamgauge.report.document import COUNTS, RANGE_NAMES, STATISTICS, Document
 from streamgauge.report.fanout_console import print_fanout
+from streamgauge.report.hosts import clock_words, hosts_of
 from streamgauge.report.limit_console import print_limit
 from streamgauge.report.parameters import load_sentence
 from streamgauge.report.quantities import (
@@ -181,6 +182,10 @@ def _facts(case: Document, width: int) -> Table:
     if case["drift_ms_per_s"] is not None:
         table.add_row("drift", f"{digits_text(case['drift_ms_per_s'])} ms a second, of the median latency")
     table.add_row("bottleneck", Text(limit_text(case)))
+    if len(hosts := hosts_of(case)) > 1:
+        add("hosts", (f"{host}: {', '.join(agents)}" for host, agents in hosts.items()))
+    if any(clock["readings"] for clock in case["clocks"]):
+        add("clocks", clock_words(case))
     return table
 
 

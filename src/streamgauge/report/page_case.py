@@ -192,6 +192,9 @@ def _facts(pairs: Iterable[tuple[str, str]]) -> Markup:
     return tag("dl", *(tag("div", tag("dt", k), tag("dd", v)) for k, v in pairs), class_="pairs")
 
 
+_CLOCK_COLUMNS = ("agent", "host", "offset", "error bound", "drift, µs a second")
+
+
 def _details(case: Document) -> list[Markup]:
     topics = [(row["topic"] or NOTHING, *_brief(row)) for row in case["topics"]]
     partitions = [(_partition_name(row), *_brief(row)) for row in case["partitions"]]
@@ -204,7 +207,11 @@ def _details(case: Document) -> list[Markup]:
         "received",
     )
     clocks = [
-        (clock["agent"], clock["hostname"], digits_text(clock["offset_ms"]), digits_text(clock["error_ms"]))
+        (
+            clock["agent"],
+            clock["hostname"],
+            *(digits_text(clock[name]) for name in ("offset_ms", "error_ms", "drift_ppm")),
+        )
         for clock in case["clocks"]
     ]
     parameters = [
@@ -213,7 +220,7 @@ def _details(case: Document) -> list[Markup]:
     folds = (
         _fold("Per topic", ("topic", *columns), topics),
         _fold("Per partition", ("topic / partition", *columns), partitions),
-        _fold("Clocks, ms added to the agents' times", ("agent", "host", "offset", "error bound"), clocks),
+        _fold("Clocks, ms added to the agents' times", _CLOCK_COLUMNS, clocks),
         _fold("Parameters in force", ("parameter", "value"), parameters),
     )
     return [fold for fold in folds if fold is not None]

@@ -52,7 +52,7 @@ def read_result(run: RunDir, table: Table) -> pa.Table:
         raise CorruptRun(
             f"{run.url(run.result(table.name))}: missing; run `streamgauge analyze {run.location}` first"
         )
-    return pa.concat_tables([_read_file(run.url(path), table) for path in files])
+    return pa.concat_tables([_read_file(run, path, table) for path in files])
 
 
 def _hidden(path: str) -> bool:
@@ -60,12 +60,15 @@ def _hidden(path: str) -> bool:
     return any(part.startswith(("_", ".")) for part in path.split("/"))
 
 
-def _read_file(address: str, table: Table) -> pa.Table:
+def _read_file(run: RunDir, path: str, table: Table) -> pa.Table:
     try:
-        content = pq.read_table(address, partitioning=None, columns=table.column_names)
+        with run.open_input(path) as stream:
+            content = pq.read_table(stream, columns=table.column_names)
         # Spark marks every column as nullable; what is null then shows as null in the report.
         wanted = pa.schema([field.with_nullable(True) for field in table.arrow_schema()])
         return content.select(table.column_names).cast(wanted)
     except (pa.ArrowException, OSError, KeyError, ValueError) as error:
         reason = " ".join(str(error).split())
-        raise CorruptRun(f"{address}: cannot be read as result table `{table.name}`: {reason}") from None
+        raise CorruptRun(
+            f"{run.url(path)}: cannot be read as result table `{table.name}`: {reason}"
+        ) from None

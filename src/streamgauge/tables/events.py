@@ -15,6 +15,9 @@ INTACT, CORRUPT, UNEXPECTED = 0, 1, 2
 BROKER_TIME_NONE, BROKER_TIME_CREATE, BROKER_TIME_APPEND = 0, 1, 2
 """What a record's timestamp says: nothing; when the client made it; when the broker stored it."""
 
+CLOCK_MARK = "clock"
+"""A mark that is only a reading of the clock, taken by whoever leads the agent."""
+
 SENDS = Table(
     "sends",
     "a message that a producer handed to its client library",
@@ -80,7 +83,7 @@ MARKS = Table(
         Column("number", "int32", "its number among its kind: `producer` or `consumer` in the other tables"),
         Column("host", "string", "name of the clock's host: same name, same clock"),
         Column("hostname", "string", "name of the machine, for people"),
-        Column("mark", "string", "connected, start, measure_begin, measure_end, drained"),
+        Column("mark", "string", "connected, start, measure_begin, measure_end, drained; clock: a reading"),
         Column("at_ns", "int64", "when"),
         Column("cpu_s", "float64", "CPU seconds the agent process had used by then"),
         Column(

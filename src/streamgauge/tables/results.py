@@ -200,8 +200,10 @@ CLOCKS = Table(
         _CASE,
         Column("agent", "string", "producer-0, consumer-1 …"),
         Column("hostname", "string", "name of its machine"),
-        Column("offset_ms", "float64", "what was added to its times"),
+        Column("offset_ms", "float64", "what was added to its times at the start"),
         Column("error_ms", "float64", "how far off that can be"),
+        Column("drift_ppm", "float64", "by how much it ran slow, in µs a second; part of what was added"),
+        Column("readings", "int64", "how often it was read; 0: it is the reference's own clock"),
     ),
 )
 

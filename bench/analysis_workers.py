@@ -1,0 +1,57 @@
+"""The same analysis on a cluster of one and of two followers with one core each, all on this machine."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import MutableMapping
+from contextlib import ExitStack
+from pathlib import Path
+
+from bench.analysis_cost import made_up_run
+from streamgauge.analysis.pipeline import analyze
+from streamgauge.launch.shared_secret import SECRET_VARIABLE
+from streamgauge.launch.spark_session import spark_session
+from streamgauge.launch.standalone import Follower, Leader
+
+_PORT = 17_177
+_START_DEADLINE_S = 60.0
+
+
+def seconds_on_workers(
+    folder: Path, messages: int, workers: int, environment: MutableMapping[str, str]
+) -> float:
+    """Wall seconds of an analysis; the first one, of a small run, only warms up."""
+    secret = secrets.token_hex(16)
+    environment[SECRET_VARIABLE] = secret
+    port = _PORT + workers
+    with ExitStack() as stack:
+        leader = stack.enter_context(Leader("127.0.0.1", port, secret, folder / f"master-{workers}.log"))
+        _wait_for(leader, 0)
+        for number in range(workers):
+            stack.enter_context(
+                Follower(
+                    ("127.0.0.1", port),
+                    name=f"f{number}",
+                    host=f"127.0.0.{2 + number}",
+                    cores=1,
+                    secret=secret,
+                    folder=folder / f"follower-{workers}-{number}",
+                )
+            )
+        _wait_for(leader, workers)
+        session = stack.enter_context(spark_session(leader.master, workers, folder / f"spark-{workers}.log"))
+        # A URL: all workers see the same files.
+        analyze(session, made_up_run(f"file://{folder}/small-{workers}", 400_000))
+        run = made_up_run(f"file://{folder}/large-{workers}", messages)
+        begin = time.perf_counter()
+        analyze(session, run)
+        return time.perf_counter() - begin
+
+
+def _wait_for(leader: Leader, followers: int) -> None:
+    deadline = time.monotonic() + _START_DEADLINE_S
+    while (here := leader.followers()) is None or len(here) < followers:
+        if leader.has_ended or time.monotonic() > deadline:
+            raise RuntimeError(f"the cluster did not come up: {leader.log}")
+        time.sleep(0.2)

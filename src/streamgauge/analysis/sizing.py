@@ -1,0 +1,41 @@
+"""Spark settings by how much there is to analyse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+
+_SMALL_ROWS = 300_000
+"""Up to here, compiling code for a query takes longer than running it uncompiled."""
+_ROWS_A_PARTITION = 3_000_000
+_FEWEST_PARTITIONS, _MOST_PARTITIONS = 2, 400
+
+
+@contextmanager
+def sized_for(session: SparkSession, rows: int) -> Iterator[None]:
+    """Settings for so many events, until the block ends."""
+    is_small = rows <= _SMALL_ROWS
+    # Every slot gets as many partitions as the others, none more than fits its memory.
+    slots = max(1, session.sparkContext.defaultParallelism)
+    rounds = -(-rows // (_ROWS_A_PARTITION * slots))
+    partitions = _FEWEST_PARTITIONS if is_small else min(max(rounds, 1) * slots, _MOST_PARTITIONS)
+    wanted = {
+        "spark.sql.shuffle.partitions": str(partitions),
+        "spark.sql.codegen.wholeStage": str(not is_small).lower(),
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN" if is_small else "FALLBACK",
+        # It plans again after every shuffle; but the sizes are known here, and joins say how they are done.
+        "spark.sql.adaptive.enabled": "false",
+    }
+    before = {name: session.conf.get(name, None) for name in wanted}
+    for name, value in wanted.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, kept in before.items():
+            if kept is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, kept)

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pyarrow.dataset as ds
+import pytest
+
+from streamgauge.agents.assignment import Assignment
+from streamgauge.core.clock import clock_domain, now_ns, read_clocks
+from streamgauge.core.run_dir import RunDir
+from streamgauge.core.served_files import KEY_VARIABLE
+from streamgauge.launch import clock_watch
+from streamgauge.launch.clock_watch import ClockWatch, measured_offset
+from streamgauge.launch.folder_server import served
+from streamgauge.plan.plan_file import make_plan
+from streamgauge.spec.workload import Workload
+
+AHEAD_NS = 50_000_000
+
+
+def test_the_offset_is_within_its_bound() -> None:
+    def reference_ns() -> int:
+        time.sleep(0.002)  # one way is slower than the other: the worst that can be
+        return now_ns() + AHEAD_NS
+
+    offset = measured_offset(reference_ns, exchanges=5)
+    assert abs(offset.offset_ns - AHEAD_NS) <= offset.error_ns
+    assert 1_000_000 <= offset.error_ns < 20_000_000
+
+
+def test_the_quickest_exchange_is_kept() -> None:
+    pauses_s = iter([0.02, 0.0, 0.02])
+
+    def reference_ns() -> int:
+        time.sleep(next(pauses_s))
+        return now_ns()
+
+    assert measured_offset(reference_ns, exchanges=3).error_ns < 10_000_000
+
+
+def assignment(run: RunDir) -> Assignment:
+    workload = {"targets": [{"name": "s", "driver": "simulated"}], "load": {"messages": 5}}
+    case = make_plan(Workload.model_validate(workload), "run").cases[0]
+    return Assignment.of(run, case, case.agents[0], {})
+
+
+def test_before_during_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock_watch, "_EVERY_S", 0.02)
+    run = RunDir(str(tmp_path))
+    with served(tmp_path, "127.0.0.1", "run") as server:
+        monkeypatch.setenv(KEY_VARIABLE, server.key)
+        watch = ClockWatch(server.location, "another host")
+        reading = read_clocks()
+        first = watch.begin(vars(reading))
+        time.sleep(0.3)
+        watch.finish(assignment(run))
+    rows = ds.dataset(run.url(run.events("marks", "001"))).to_table().to_pylist()
+
+    assert abs(first.offset_ns) <= first.error_ns < 100_000_000
+    assert len(rows) >= 3
+    assert {row["mark"] for row in rows} == {"clock"}
+    assert all(abs(row["reference_offset_ns"]) <= row["reference_error_ns"] for row in rows)
+    assert rows[0]["agent"] == "producer-0"
+
+
+def test_the_launchers_own_clock_is_not_looked_at(tmp_path: Path) -> None:
+    run = RunDir(str(tmp_path / "run"))
+    watch = ClockWatch("http://127.0.0.1:9/run", clock_domain())
+
+    assert watch.begin(vars(read_clocks())).error_ns == 0
+    watch.finish(assignment(run))
+    assert list(run.list_files("events")) == []
