@@ -27,6 +27,16 @@ def test_sends_what_it_says(kafka: str) -> None:
     assert all(record.key().decode() == person["id"] for record, person in zip(records, people, strict=True))
 
 
+@pytest.mark.broker
+def test_a_topic_that_is_not_there(kafka: str) -> None:
+    done = streamgauge(
+        "generate", kafka, "test-generate-nowhere", "1", "20", "64", "base", "--duration", "1s"
+    )
+    assert done.returncode == 2
+    assert "there is no topic test-generate-nowhere" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
