@@ -8,7 +8,7 @@ from streamgauge.cli.transport_env import EnvFile, read_env_file
 from streamgauge.core.errors import BadInput
 
 SEED = """\
-### the seed's own settings ###
+### transport-bench's own settings ###
 application.orderTransport=kafka
 transportLoadTest.warmUpIterations=10000
 transportLoadTest.iterations=100000

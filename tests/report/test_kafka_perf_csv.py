@@ -1,4 +1,4 @@
-"""The seed's own example, line by line; its figures are planted, so theirs must come out."""
+"""The Go benchmark's own example, line by line; its figures are planted, so theirs must come out."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def planned(**changes: Any) -> Plan:
 
 @pytest.fixture
 def example(tmp_path: Path) -> RunDir:
-    """Two rounds: the seed's first, and one that broke."""
+    """Two rounds: the Go benchmark's first, and one that broke."""
     plan = planned(iterations=2)
     rows: Rows = defaultdict(list)
     whole = {"case": "001", "scope": "case", "topic": None, "partition": None, "second": None}

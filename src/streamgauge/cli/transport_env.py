@@ -1,4 +1,4 @@
-"""The seed's own settings file: `transportLoadTest.*`, `kafka.*`, `aeron.*`, one `key=value` a line.
+"""Transport-bench's own settings file: `transportLoadTest.*`, `kafka.*`, `aeron.*`, one `key=value` a line.
 
 What is wrong with a transport's own keys keeps only that transport from being measured.
 """

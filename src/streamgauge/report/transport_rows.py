@@ -9,7 +9,7 @@ from streamgauge.plan.plan_file import Plan
 Document = dict[str, Any]
 
 SHOWN_PERCENTILES = {"p25": "25th", "p50": "50th", "p90": "90th", "p99": "99th", "p99_9": "99.9th"}
-"""Those of the seed's table."""
+"""Those of transport-bench's table."""
 LEG = "intended_to_received"
 _HELD = 0.99
 
@@ -46,7 +46,7 @@ def is_paced(case: Document) -> bool:
 
 
 def rate_name(per_s: float) -> str:
-    """As the seed writes it: 1K, 25K."""
+    """As transport-bench writes it: 1K, 25K."""
     return f"{per_s / 1000:g}K" if per_s >= 1000 else f"{per_s:g}"
 
 

@@ -1,4 +1,4 @@
-"""The seed's table, for console, Markdown and CSV."""
+"""Transport-bench's table, for console, Markdown and CSV."""
 
 from __future__ import annotations
 

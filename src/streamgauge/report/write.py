@@ -50,7 +50,7 @@ def write_report(run: RunDir) -> str:
 
 
 def _write_transports(run: RunDir, document: Document, tables: ResultTables) -> None:
-    """The seed's table, and each histogram as the usual tools read it."""
+    """Transport-bench's table, and each histogram as the usual tools read it."""
     part = document["transports"]
     run.write_text(f"{run.report_csv}/transports.csv", transports_csv(part))
     run.write_text(run.report_transports, transports_markdown(part))

@@ -25,7 +25,7 @@ _JVM = (
     # Agrona, which Aeron is built on, looks into the JDK.
     "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
     "-XX:+UnlockDiagnosticVMOptions",
-    # As the seed's command does: no pause just to have had one.
+    # As transport-bench's command does: no pause just to have had one.
     "-XX:GuaranteedSafepointInterval=300000",
     "-Djava.net.preferIPv4Stack=true",
 )

@@ -24,7 +24,7 @@ _BUFFERS = {
     "aeron.perform.storage.checks": "true",
 }
 PROFILES: dict[str, dict[str, str]] = {
-    # The seed's command line for a machine with cores to spare.
+    # transport-bench's command line for a machine with cores to spare.
     LOW_LATENCY: {
         **_BUFFERS,
         "aeron.threading.mode": "DEDICATED",

@@ -1,4 +1,4 @@
-"""Whole gateways on a real Kafka, with the seed's own configurations."""
+"""Whole gateways on a real Kafka, with the published benchmark's own configurations."""
 
 from __future__ import annotations
 
