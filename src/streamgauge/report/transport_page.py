@@ -1,4 +1,4 @@
-"""What a page of `streamgauge transports` has besides: transport-bench's tables, and all curves in one plot."""
+"""What a page of `streamgauge transports` has too: transport-bench's tables, and all curves in one plot."""
 
 from __future__ import annotations
 
