@@ -19,6 +19,8 @@ from streamgauge.jvm.java import find_java
 from streamgauge.systems.aeron_media_driver import AeronMediaDriver
 
 _CHANNEL = "aeron:ipc"
+_WARM_UP_S = 8
+"""Until Java has compiled what is measured, on both sides, with two cores that are busy."""
 _DEADLINE_S = 300
 
 
@@ -37,7 +39,7 @@ class AeronBench:
                 (1000, "jvm", "stated"),
                 (10_000, "python", "stated"),
             ):
-                self._rate, self._messages, self._warm_up = rate, rate * self._seconds, rate * 3
+                self._rate, self._messages, self._warm_up = rate, rate * self._seconds, rate * _WARM_UP_S
                 ratio = Ratio(f"Aeron ipc median at {rate:,}/s, {engine}, to a Java twin", goal)
                 measured = in_pairs(
                     self._pairs,

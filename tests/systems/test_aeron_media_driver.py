@@ -23,7 +23,10 @@ def test_it_is_there_while_it_runs_and_leaves_nothing_behind(tmp_path: Path) -> 
         assert driver.settings()["profile"] in ("few_cores", "low_latency")
         # What it says itself that it does.
         wanted = "ShortNaps" if driver.settings()["profile"] == "few_cores" else "NoOpIdleStrategy"
-        assert wanted in driver.log_file().read_text()
+        deadline = time.monotonic() + 20
+        while wanted not in driver.log_file().read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
         assert driver.endpoints() == {"directory": str(directory)}
     assert not directory.parent.exists()
     assert not driver_state(directory).is_there

@@ -81,7 +81,9 @@ public final class OrderSender implements Outlet.Fates {
                 long dueNs = startNs + (long) Math.rint(k / perSecond * NS_PER_S);
                 awaitTime(Math.min(dueNs, endNs));
                 int length = orders.write(k, dueNs, bytes);
-                size = length;
+                if (size != length) {
+                    size = length;
+                }
                 if (!send(k, length, endNs)) {
                     break;
                 }

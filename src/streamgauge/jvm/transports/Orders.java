@@ -17,6 +17,7 @@ public final class Orders {
     static final int UNEXPECTED = 2;
     private static final int REHEARSALS = 30_000;
     private static final int WORDS = 9;
+    private static final int HEADER_WORDS = 4;
     private static final int CHECKSUM_WORD = 3;
     private static final int MIX_BITS = 29;
     private static final int INSTRUMENT_BYTES = 8;
@@ -30,6 +31,8 @@ public final class Orders {
     private final long[] prices;
     private final int[] quantities;
     private final int[] sides;
+    /** The words behind the header, of each order. */
+    private final long[][] bodies;
     private final long[] words = new long[WORDS];
 
     /** Columns of the orders that are sent over and over. */
@@ -50,6 +53,12 @@ public final class Orders {
         this.prices = prices;
         this.quantities = quantities;
         this.accounts = accounts;
+        this.bodies = new long[prices.length][];
+        for (int i = 0; i < prices.length; i++) {
+            long sideAndQuantity = quantities[i] | (long) sides[i] << 32;
+            long first = word(accounts[i], 0);
+            bodies[i] = new long[] {word(instruments[i], 0), prices[i], sideAndQuantity, first, word(accounts[i], 8)};
+        }
     }
 
     /** Write and read so many that Java has compiled both before anything is counted. */
@@ -71,11 +80,7 @@ public final class Orders {
         words[0] = owner;
         words[1] = sequence;
         words[2] = intendedNs;
-        words[4] = word(instrument, 0);
-        words[5] = prices[number];
-        words[6] = quantities[number] | (long) sides[number] << 32;
-        words[7] = word(account, 0);
-        words[8] = word(account, 8);
+        System.arraycopy(bodies[number], 0, words, HEADER_WORDS, WORDS - HEADER_WORDS);
         Order order = Order.newBuilder()
                 .setOwner(owner)
                 .setSequence(sequence)
