@@ -70,7 +70,7 @@ def _published(fanout: Document) -> Markup:
     return tag(
         "section",
         tag("h2", "What was published"),
-        tag("p", f"{fanout['published']['hardware'].capitalize()}."),
+        tag("p", f"As {fanout['published']['hardware']}."),
         tag("p", "Slips of the published tables:"),
         tag("ul", *slips),
         class_="matrix",
