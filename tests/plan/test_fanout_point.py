@@ -79,3 +79,10 @@ def test_a_plan_is_read_as_it_was_written() -> None:
 def test_gateway_processes_grow_with_the_clients() -> None:
     assert [point(n).gateway_processes for n in (1, 17_000, 17_001, 40_000)] == [1, 1, 2, 3]
     assert point(1, gateway_processes=4).gateway_processes == 4
+
+
+def test_kafka_clients_come_slowly_unless_told_otherwise() -> None:
+    found = {c.fanout.via: c.fanout.ramp_up_per_s for c in cases(GATEWAY, GROUPS, ALONE) if c.fanout}
+    assert found == {"gateway": 2000, "kafka-groups": 200, "kafka-standalone": 200}
+    told = cases(GATEWAY, GROUPS, ramp_up_per_s="50/s")
+    assert {c.fanout.ramp_up_per_s for c in told if c.fanout} == {50}

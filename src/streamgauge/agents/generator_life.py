@@ -8,7 +8,7 @@ from streamgauge.agents.fanout_life import FanoutLife
 from streamgauge.agents.generator import Generator
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.core.clock import now_ns, read_clocks, sharpen_sleep, sleep_until
-from streamgauge.core.errors import CaseFailed
+from streamgauge.core.errors import CaseFailed, Unreachable
 from streamgauge.drivers.contract import ProducerOptions
 from streamgauge.drivers.kafka_confluent import KafkaConfluent
 from streamgauge.payload.scenario_messages import ScenarioMessages
@@ -36,7 +36,11 @@ class GeneratorLife(FanoutLife):
         rate = fanout.rate_per_s(point.scenario)
         messages = ScenarioMessages(point.mapping.kind, fanout.size, assignment.tag)
         clients = [settings.native] * fanout.producers_of(point.scenario)
-        self._generator = generator = Generator(messages, clients, topic, rate, wall_offset_ns)
+        try:
+            self._generator = generator = Generator(messages, clients, topic, rate, wall_offset_ns)
+        except Unreachable as error:
+            # It was there before the clients were: so many of them are more than it can take.
+            raise CaseFailed(f"Kafka did not answer beside {point.clients:,} clients: {error}") from None
         self.manifest.settings = dict(settings.native)
         start = rendezvous.ready(
             reading := self.mark_connected(), meanwhile=lambda: sleep_until(now_ns() + _IDLE_NS)

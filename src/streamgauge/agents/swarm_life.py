@@ -90,7 +90,7 @@ class SwarmLife(FanoutLife):
             item="jsontest" if point.mapping.json else "ltest",
             fields=point.fields,
             max_frequency=fanout.max_frequency,
-            ramp_up_per_s=fanout.ramp_up_per_s / processes,
+            ramp_up_per_s=point.ramp_up_per_s / processes,
         )
 
     def _heard(self, place: int, stamp: str) -> None:

@@ -52,7 +52,10 @@ def fanout_command(
     fields: Annotated[
         str | None, typer.Option(help="That a gateway's clients ask for; else all.", show_default=False)
     ] = None,
-    ramp_up: Annotated[str, typer.Option(help="New clients a second.")] = "2000/s",
+    ramp_up: Annotated[
+        str | None,
+        typer.Option(help="New clients a second.", show_default="2000 of a gateway, 200 of Kafka"),
+    ] = None,
     clients_per_process: Annotated[
         str | None,
         typer.Option(help="Of one swarm.", show_default="19000 of a gateway, 1000 of Kafka"),

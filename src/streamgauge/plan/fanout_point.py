@@ -20,6 +20,10 @@ _SESSIONS_PER_GATEWAY = 17_000
 """Below what one process may have: the kernel deals connections out unevenly."""
 
 
+_RAMP_UP_PER_S: dict[Via, float] = {"kafka-groups": 200.0, "kafka-standalone": 200.0, "gateway": 2000.0}
+"""A Kafka client is four threads and several connections; a broker to which all come at once answers none."""
+
+
 class FanoutPoint(SpecModel):
     scenario: ScenarioName
     clients: int
@@ -39,6 +43,10 @@ class FanoutPoint(SpecModel):
     @property
     def gateway_processes(self) -> int:
         return self.fanout.gateway_processes or math.ceil(self.clients / _SESSIONS_PER_GATEWAY)
+
+    @property
+    def ramp_up_per_s(self) -> float:
+        return self.fanout.ramp_up_per_s or _RAMP_UP_PER_S[self.via]
 
     @property
     def message_count(self) -> int:

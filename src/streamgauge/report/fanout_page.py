@@ -61,7 +61,7 @@ def _missing_fact(points: list[Document]) -> Markup:
 
 
 def _table(table: TextTable) -> Markup:
-    found = data_table(table.title, table.header, table.rows, class_="overview")
+    found = data_table(table.title, table.header, table.rows, class_="figures")
     return tag("div", found, tag("p", table.note, class_="note") if table.note else None)
 
 

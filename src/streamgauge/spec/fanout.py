@@ -100,8 +100,8 @@ class Fanout(SpecModel):
     """Of a gateway's subscriptions; with a number, updates a second that conflation leaves."""
     fields: tuple[str, ...] = ()
     """Those that a gateway's clients ask for; else all."""
-    ramp_up_per_s: Annotated[RatePerS, Field(gt=0)] = 2000.0
-    """New clients a second, all processes together."""
+    ramp_up_per_s: Annotated[RatePerS, Field(gt=0)] | None = None
+    """New clients a second, all processes together; else 2,000 of a gateway's, 200 of Kafka's."""
     push_clients_per_process: Annotated[Count, Field(ge=1)] = 19_000
     kafka_clients_per_process: Annotated[Count, Field(ge=1)] = 1000
     gateway_processes: Annotated[Count, Field(ge=1)] | None = None
