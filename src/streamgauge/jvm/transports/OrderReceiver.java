@@ -64,9 +64,10 @@ public final class OrderReceiver implements Inlet.Sink {
 
     @Override
     public void take(byte[] bytes, int length, long place, long brokerMs, int brokerTime) {
-        header[0] = header[1] = header[2] = 0;
-        int state = orders.read(bytes, length, header);
+        orders.parse(bytes, length);
         long nowNs = System.nanoTime();
+        header[0] = header[1] = header[2] = 0;
+        int state = orders.check(header);
         position = place + 1;
         if (state == Orders.INTACT && header[1] < 0) {
             probes++;

@@ -79,8 +79,9 @@ public final class OrderSender implements Outlet.Fates {
         try {
             for (long k = 0; k < total && !stopping; k++) {
                 long dueNs = startNs + (long) Math.rint(k / perSecond * NS_PER_S);
+                orders.prepare(k, dueNs);
                 awaitTime(Math.min(dueNs, endNs));
-                int length = orders.write(k, dueNs, bytes);
+                int length = orders.serialise(bytes);
                 if (size != length) {
                     size = length;
                 }

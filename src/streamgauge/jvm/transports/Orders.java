@@ -34,6 +34,8 @@ public final class Orders {
     /** The words behind the header, of each order. */
     private final long[][] bodies;
     private final long[] words = new long[WORDS];
+    private int number;
+    private Order parsed;
 
     /** Columns of the orders that are sent over and over. */
     public Orders(
@@ -72,25 +74,34 @@ public final class Orders {
         }
     }
 
-    /** Make the order and serialise it; how many bytes that were. */
+    /** Make an order and serialise it; how many bytes that were. */
     int write(long sequence, long intendedNs, byte[] bytes) {
-        int number = (int) Math.floorMod(sequence, (long) prices.length);
-        String instrument = instruments[number];
-        String account = accounts[number];
+        prepare(sequence, intendedNs);
+        return serialise(bytes);
+    }
+
+    /** Choose an order and sum it up, which no application would do: this is not to be in any latency. */
+    void prepare(long sequence, long intendedNs) {
+        number = (int) Math.floorMod(sequence, (long) prices.length);
         words[0] = owner;
         words[1] = sequence;
         words[2] = intendedNs;
         System.arraycopy(bodies[number], 0, words, HEADER_WORDS, WORDS - HEADER_WORDS);
+        words[CHECKSUM_WORD] = checksum();
+    }
+
+    /** Build the order that was prepared, and serialise it; how many bytes that were. */
+    int serialise(byte[] bytes) {
         Order order = Order.newBuilder()
                 .setOwner(owner)
-                .setSequence(sequence)
-                .setIntendedNs(intendedNs)
-                .setChecksum(checksum())
-                .setInstrument(instrument)
+                .setSequence(words[1])
+                .setIntendedNs(words[2])
+                .setChecksum(words[CHECKSUM_WORD])
+                .setInstrument(instruments[number])
                 .setSideValue(sides[number])
                 .setPrice(prices[number])
                 .setQuantity(quantities[number])
-                .setAccount(account)
+                .setAccount(accounts[number])
                 .build();
         try {
             CodedOutputStream out = CodedOutputStream.newInstance(bytes);
@@ -101,12 +112,25 @@ public final class Orders {
         }
     }
 
-    /** Parse one; its header is written to `header` (owner, sequence, intended). Whether it is whole, and ours. */
+    /** Parse an order and check it; its header is written to `header`. */
     int read(byte[] bytes, int length, long[] header) {
-        Order order;
+        parse(bytes, length);
+        return check(header);
+    }
+
+    /** Parse an order; `check` says what it is. */
+    void parse(byte[] bytes, int length) {
         try {
-            order = Order.parseFrom(CodedInputStream.newInstance(bytes, 0, length));
+            parsed = Order.parseFrom(CodedInputStream.newInstance(bytes, 0, length));
         } catch (IOException damaged) {
+            parsed = null;
+        }
+    }
+
+    /** Of the order just parsed: its header (owner, sequence, intended), and whether it is whole, and ours. */
+    int check(long[] header) {
+        Order order = parsed;
+        if (order == null) {
             return UNEXPECTED;
         }
         String instrument = order.getInstrument();
