@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,9 @@ class Cluster:
     def said_by(self, name: str) -> str:
         return (self.folder / f"{name}.out").read_text()
 
+    def has_counted(self, followers: int) -> bool:
+        return f"{followers} of 2 followers" in self.said_by("leader")
+
     def start(self, name: str, *arguments: str, shift_ms: int | None = None) -> None:
         with (self.folder / f"{name}.out").open("w") as said:
             self.processes[name] = subprocess.Popen(
@@ -70,7 +74,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         stack.callback(made.end)
         made.start("leader", "leader", "--leader-expect-offers", "2", *where)
         wait_for(lambda: listens(int(port)), "the leader listens")
-        for name, address in ADDRESSES.items():
+        for joined, (name, address) in enumerate(ADDRESSES.items()):
+            # The leader looks now and then: who come together are counted together.
+            wait_for(partial(made.has_counted, joined), f"{joined} are counted")
             shift_ms = SHIFTS_MS[name] if can_shift() else None
             more = ("--host", address, "--name", name, "--cores", "2")
             made.start(name, "follower", *where, *more, shift_ms=shift_ms)
