@@ -27,10 +27,7 @@ print(jpype.JClass("java.lang.System").getProperty("java.version"))
 def test_it_starts_and_is_not_waited_for() -> None:
     """Threads that Java would wait for at its end keep nobody."""
     linger = """
-Thread = jpype.JClass("java.lang.Thread")
-thread = Thread(jpype.JProxy("java.lang.Runnable", dict={"run": lambda: Thread.sleep(600_000)}))
-thread.setDaemon(False)
-thread.start()
+timer = jpype.JClass("java.util.Timer")("lingers", False)
 print("ends")
 """
     done = run_fresh(START + linger)

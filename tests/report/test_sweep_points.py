@@ -48,6 +48,13 @@ def test_any_knob_can_be_the_axis() -> None:
     assert [panel.title for panel in plot.panels] == ["partitions 1", "partitions 2"]
 
 
+def test_sizes_by_a_law_have_their_place_on_the_axis_too() -> None:
+    cases = [point_case(message_size=size) for size in (64, {"uniform": [10, 100]})]
+    plot = sweep_plot([document_of("run-a", cases)])
+    assert plot is not None
+    assert set(plot.panels[0].points["kafka"]) == set(plot.values) == {64, "{'uniform': [10, 100]}"}
+
+
 def test_the_knob_with_the_most_values_is_taken_where_none_is_named() -> None:
     cases = [point_case(message_size=s, acks=a) for s in (64, 100, 1024) for a in ("1", "all")]
     plot = sweep_plot([document_of("run-a", cases)])

@@ -17,6 +17,7 @@ from streamgauge.tables.results import ACCOUNTING, CASE, MEASURE, SECOND, VERDIC
 RATE_HELD = 0.99
 """Share of the wanted rate below which a case has missed it."""
 
+_DRIFT_DIGITS = 9
 DRIFT_SECONDS = 3
 """Fewer points say nothing of a slope."""
 
@@ -88,7 +89,10 @@ def _drifts(latency: DataFrame) -> DataFrame:
     """One row: a case, with the slope of its per-second medians."""
     seconds = latency.where((fn.col("scope") == SECOND) & (fn.col("leg") == "intended_to_received"))
     slope = fn.regr_slope("p50", fn.col("second").cast("double"))
-    return seconds.groupBy("case").agg(fn.when(fn.count("*") >= DRIFT_SECONDS, slope).alias("drift_ms_per_s"))
+    return seconds.groupBy("case").agg(
+        # Rounded: Spark adds up in any order, and the last digits of a sum depend on it.
+        fn.when(fn.count("*") >= DRIFT_SECONDS, fn.round(slope, _DRIFT_DIGITS)).alias("drift_ms_per_s")
+    )
 
 
 def _wanted_per_s() -> Column:

@@ -20,7 +20,6 @@ from streamgauge.jvm.jars import fetch
 LOCK = "aeron"
 PACKAGE = "streamgauge.transports"
 CLOSE_MS = 5000
-_OPTIONS = ("--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "-Dagrona.disable.bounds.checks=true")
 _SOURCES = Path(embedded.__file__).parent
 
 
@@ -37,7 +36,7 @@ def start_java(options: tuple[str, ...]) -> None:
     jars = [*fetch(LOCK), *fetch("kafka-clients")]
     orders = compiled(_SOURCES / "orders", jars)
     loops = compiled(_SOURCES / "transports", [*jars, orders])
-    embedded.start([*jars, orders, loops], (*_OPTIONS, *options))
+    embedded.start([*jars, orders, loops], options)
     embedded.before_exit(_close_all)
 
 

@@ -30,6 +30,9 @@ DEFAULT_OPTIONS = (
     # JPype itself is such native access; newer runtimes warn of it.
     "--enable-native-access=ALL-UNNAMED",
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+    # Aeron's; for all, since a process has one Java, whichever driver is first.
+    "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+    "-Dagrona.disable.bounds.checks=true",
 )
 _TRY_DEADLINE_S = 30.0
 

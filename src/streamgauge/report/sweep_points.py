@@ -100,7 +100,7 @@ def sweep_plot(documents: Sequence[Document], knob: str | None = None) -> SweepP
             panel = _panel_title(case, [name for name in varied if name != knob])
             series = names[number, case["target"]]
             places = grouped.setdefault(panel, {}).setdefault(series, {})
-            places.setdefault(KNOBS[knob](case["parameters"]), []).append(case)
+            places.setdefault(_hashable(KNOBS[knob](case["parameters"])), []).append(case)
     return SweepPlot(
         knob=knob,
         values=tuple(_values(cases, KNOBS[knob])),
