@@ -20,9 +20,9 @@ from streamgauge.cli.options import (
     Quiet,
     SecretFile,
 )
-from streamgauge.cli.running import run_workload
+from streamgauge.cli.running import run_or_print
 from streamgauge.core.errors import BadInput
-from streamgauge.spec.loading import dump_yaml, load_target, parse
+from streamgauge.spec.loading import load_target, parse
 from streamgauge.spec.workload import Workload
 
 _KAFKA = "kafka"
@@ -140,10 +140,9 @@ def compare_command(
         "comparison": comparison,
     }
     workload = parse(Workload, content, "compare")
-    if print_workload:
-        typer.echo(dump_yaml(workload), nl=False)
-        return
-    raise typer.Exit(run_workload(workload, out=out, master=master, quiet=quiet, debug=debug))
+    raise typer.Exit(
+        run_or_print(workload, only_print=print_workload, out=out, master=master, quiet=quiet, debug=debug)
+    )
 
 
 def _listed(text: str) -> list[str]:

@@ -9,9 +9,9 @@ import typer
 
 from streamgauge.cli.kafka_target import kafka_target
 from streamgauge.cli.options import Acks, Brokers, Debug, Master, Out, PrintWorkload, Quiet, SecretFile
-from streamgauge.cli.running import run_workload
+from streamgauge.cli.running import run_or_print
 from streamgauge.core.errors import BadInput
-from streamgauge.spec.loading import dump_yaml, parse
+from streamgauge.spec.loading import parse
 from streamgauge.spec.workload import Load, Workload
 
 _WARM_UP_SHARE = 10
@@ -81,10 +81,9 @@ def e2e_command(
     if warm_up_messages is None:
         load["warm_up_messages"] = _warm_up_messages(workload.load)
         workload = parse(Workload, content, "e2e")
-    if print_workload:
-        typer.echo(dump_yaml(workload), nl=False)
-        return
-    raise typer.Exit(run_workload(workload, out=out, master=master, quiet=quiet, debug=debug))
+    raise typer.Exit(
+        run_or_print(workload, only_print=print_workload, out=out, master=master, quiet=quiet, debug=debug)
+    )
 
 
 def _warm_up_messages(load: Load) -> int:

@@ -17,10 +17,10 @@ from streamgauge.cli.options import (
     Resume,
     SecretFile,
 )
-from streamgauge.cli.running import resume_run, run_workload
+from streamgauge.cli.running import resume_run, run_or_print
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.fanout import PUSH_DRIVER, SCENARIO_NAMES
-from streamgauge.spec.loading import dump_yaml, parse
+from streamgauge.spec.loading import parse
 from streamgauge.spec.ranges import listed_values
 from streamgauge.spec.workload import Workload
 
@@ -126,10 +126,9 @@ def fanout_command(
         "fanout": wanted,
     }
     workload = parse(Workload, content, "fanout")
-    if print_workload:
-        typer.echo(dump_yaml(workload), nl=False)
-        return
-    raise typer.Exit(run_workload(workload, out=out, master=master, quiet=quiet, debug=debug))
+    raise typer.Exit(
+        run_or_print(workload, only_print=print_workload, out=out, master=master, quiet=quiet, debug=debug)
+    )
 
 
 def _target(way: str, bootstrap: str | None, brokers: int | None, gateway: str | None) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from streamgauge.cli.options import (
     SecretFile,
     TargetFile,
 )
-from streamgauge.cli.running import resume_run, run_workload
+from streamgauge.cli.running import resume_run, run_or_print
 from streamgauge.core.errors import BadInput
-from streamgauge.spec.loading import dump_yaml, parse
+from streamgauge.spec.loading import parse
 from streamgauge.spec.workload import Workload
 
 
@@ -96,7 +96,6 @@ def limit_command(
         "search": search,
     }
     workload = parse(Workload, content, "limit", whole="")
-    if print_workload:
-        typer.echo(dump_yaml(workload), nl=False)
-        return
-    raise typer.Exit(run_workload(workload, out=out, master=master, quiet=quiet, debug=debug))
+    raise typer.Exit(
+        run_or_print(workload, only_print=print_workload, out=out, master=master, quiet=quiet, debug=debug)
+    )

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from streamgauge.cli.options import Debug, Master, Out, Quiet, Resume, SecretFile
-from streamgauge.cli.running import resume_run, run_workload
+from streamgauge.cli.running import resume_run, run_or_print
 from streamgauge.core.errors import BadInput
-from streamgauge.spec.loading import dump_yaml, load_workload
+from streamgauge.spec.loading import load_workload
 
 
 def run_command(
@@ -35,7 +35,6 @@ def run_command(
         raise typer.Exit(resume_run(resume, master=master, quiet=quiet, debug=debug))
     assert workload is not None
     loaded = load_workload(workload)
-    if print_workload:
-        typer.echo(dump_yaml(loaded), nl=False)
-        return
-    raise typer.Exit(run_workload(loaded, out=out, master=master, quiet=quiet, debug=debug))
+    raise typer.Exit(
+        run_or_print(loaded, only_print=print_workload, out=out, master=master, quiet=quiet, debug=debug)
+    )

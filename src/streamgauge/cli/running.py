@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import typer
 from rich.console import Console
 
 from streamgauge.analysis.pipeline import analyze
@@ -15,10 +16,21 @@ from streamgauge.report.console import print_results
 from streamgauge.report.document import results_document
 from streamgauge.report.fanout_console import print_blocks
 from streamgauge.report.result_tables import ResultTables
-from streamgauge.report.write import write_report
+from streamgauge.report.write import write_parts
+from streamgauge.spec.loading import dump_yaml
 from streamgauge.spec.workload import Workload
 
 INTERRUPTED_EXIT_CODE = 130
+
+
+def run_or_print(
+    workload: Workload, *, only_print: bool, out: str, master: str | None, quiet: bool, debug: bool
+) -> int:
+    """As `run_workload`; or show the workload that flags make, to be saved and changed."""
+    if only_print:
+        typer.echo(dump_yaml(workload), nl=False)
+        return 0
+    return run_workload(workload, out=out, master=master, quiet=quiet, debug=debug)
 
 
 def run_workload(workload: Workload, *, out: str, master: str | None, quiet: bool, debug: bool) -> int:
@@ -62,11 +74,12 @@ def _carry_out(cycle: RunCycle, notes: Console, quiet: bool) -> int:
         if interrupted:
             return INTERRUPTED_EXIT_CODE
         raise
-    page = write_report(cycle.run)
-    document = results_document(cycle.run)
+    tables = ResultTables.read(cycle.run)
+    document = results_document(cycle.run, tables)
+    page = write_parts(cycle.run, document, tables)
     if not quiet:
         print_results(document, Console())
         if "fanout" in document:
-            print_blocks(document, ResultTables.read(cycle.run), Console())
+            print_blocks(document, tables, Console())
     notes.print(f"report: {page}", highlight=False, soft_wrap=True)
     return 0 if document["status"] == "ok" else 1

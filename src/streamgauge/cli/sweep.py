@@ -9,9 +9,9 @@ import typer
 
 from streamgauge.cli.kafka_target import kafka_target, name_of
 from streamgauge.cli.options import Bootstrap, Debug, Master, Out, Quiet, Resume, SecretFile, TargetFile
-from streamgauge.cli.running import resume_run, run_workload
+from streamgauge.cli.running import resume_run, run_or_print
 from streamgauge.core.errors import BadInput
-from streamgauge.spec.loading import dump_yaml, parse
+from streamgauge.spec.loading import parse
 from streamgauge.spec.ranges import listed_values
 from streamgauge.spec.workload import Workload
 
@@ -120,10 +120,9 @@ def sweep_command(
         "iterations": iterations,
     }
     workload = parse(Workload, content, "sweep")
-    if print_workload:
-        typer.echo(dump_yaml(workload), nl=False)
-        return
-    raise typer.Exit(run_workload(workload, out=out, master=master, quiet=quiet, debug=debug))
+    raise typer.Exit(
+        run_or_print(workload, only_print=print_workload, out=out, master=master, quiet=quiet, debug=debug)
+    )
 
 
 def _values(name: str, text: str) -> list[Any]:

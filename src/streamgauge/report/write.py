@@ -25,7 +25,11 @@ from streamgauge.tables.results import HISTOGRAM
 def write_report(run: RunDir) -> str:
     """Write all parts of the report; returns where the page is."""
     tables = ResultTables.read(run)
-    document = results_document(run, tables)
+    return write_parts(run, results_document(run, tables), tables)
+
+
+def write_parts(run: RunDir, document: Document, tables: ResultTables) -> str:
+    """The same for whoever has the document already."""
     run.write_text(run.results_document, document_text(document))
     write_csv_files(run, tables)
     if document["comparison"] is not None:
