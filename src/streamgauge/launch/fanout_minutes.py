@@ -21,8 +21,10 @@ _LOOK_S = 0.5
 class MinuteBlocks:
     """A thread that prints; it begins to count when the first sample is there."""
 
-    def __init__(self, run: RunDir, case: Case, console: Console, every_s: float = EVERY_S) -> None:
-        self._run, self._case, self._console, self._every_s = run, case, console, every_s
+    def __init__(self, run: RunDir, case: Case, console: Console) -> None:
+        self._run, self._case, self._console = run, case, console
+        self._begun_s: float | None = None
+        self._told = 0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="minutes", daemon=True)
 
@@ -34,15 +36,16 @@ class MinuteBlocks:
         self._thread.join(5)
 
     def _follow(self) -> None:
-        begun: float | None = None
-        told = 0
         while not self._stop.wait(_LOOK_S):
-            now = time.monotonic()
-            if begun is None:
-                begun = now if self.counts() else None
-            elif now - begun >= (told + 1) * self._every_s:
-                told += 1
-                self._print(now - begun)
+            self.look(time.monotonic())
+
+    def look(self, now_s: float) -> None:
+        """Print when a further minute is over at `now_s`, by a clock that only goes forward."""
+        if self._begun_s is None:
+            self._begun_s = now_s if self.counts() else None
+        elif now_s - self._begun_s >= (self._told + 1) * EVERY_S:
+            self._told += 1
+            self._print(now_s - self._begun_s)
 
     def _print(self, seconds: float) -> None:
         point = self._case.fanout
