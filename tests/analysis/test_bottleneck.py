@@ -70,7 +70,7 @@ def judged(session):
     usual = {"missed_rate": False, "measured": 100, "producers": 1}
     rows = [usual | figures | {"name": name} for name, (figures, _) in SITUATIONS.items()]
     frame = session.createDataFrame(pa.Table.from_pylist(rows, schema=COLUMNS))
-    return {row[0]: row[1:] for row in frame.select("name", bottleneck(), bottleneck_reason()).collect()}
+    return {row[0]: row[1:] for row in frame.selectExpr("name", bottleneck(), bottleneck_reason()).collect()}
 
 
 @pytest.mark.parametrize("name", SITUATIONS)

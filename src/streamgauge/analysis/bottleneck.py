@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as fn
-
+from streamgauge.analysis.query import quoted
 from streamgauge.tables.results import CASE, SECOND
 
 SCHEDULE_LAG_MS = 10.0
@@ -35,148 +33,110 @@ CONSUMER_BEHIND = 0.99
 """Share of the sent rate below which consumers do not keep up."""
 
 
+FIGURES = f"""
+    select coalesce(l.`case`, r.`case`, c.`case`, h.`case`) as `case`, lag_ms, ack_ms, negative,
+        sent_messages_per_s, received_messages_per_s, producer_cores, consumer_cores, broker_cores,
+        machine_share, broker_host_cores
+    from (
+        -- Output times are whole ms, cut off: their legs are below zero with the best of clocks.
+        select `case`, max(if(leg = 'intended_to_sent', p99, null)) as lag_ms,
+            max(if(leg = 'sent_to_acked', p50, null)) as ack_ms,
+            sum(if(not contains(leg, 'output'), negative_count, null)) as negative
+        from {{latency}} where scope = '{CASE}' group by `case`) l
+    full join (
+        select `case`, sent_messages_per_s, received_messages_per_s
+        from {{throughput}} where scope = '{CASE}') r on r.`case` = l.`case`
+    full join (
+        select `case`, max(if(kind = 'producer', busiest_cores, null)) as producer_cores,
+            max(if(kind = 'consumer', busiest_cores, null)) as consumer_cores,
+            max(if(kind = 'broker', busiest_cores, null)) as broker_cores
+        from {{cpu}} group by `case`) c on c.`case` = coalesce(l.`case`, r.`case`)
+    full join (
+        -- The busiest machine while messages were sent, and the cores of the brokers' hosts.
+        select `case`, max(share) as machine_share, max(cores) as broker_host_cores
+        from (
+            select u.`case`, host, avg(if(kind = 'machine', cpu_cores / cores, null)) as share,
+                max(if(kind = 'broker', cores, null)) as cores
+            from {{resources}} u
+            join (
+                select `case`, min(second) as first_s, max(second) as last_s
+                from {{throughput}} where scope = '{SECOND}' and sent_messages_per_s > 0 group by `case`) w
+            on w.`case` = u.`case` and at_s between first_s and last_s + 1
+            group by u.`case`, host)
+        group by `case`) h on h.`case` = coalesce(l.`case`, r.`case`, c.`case`)"""
+"""One row: a case, with the figures that the rules look at; null where there are none."""
+
+
 class _Rule(NamedTuple):
-    holds: Column
+    holds: str
     limit: str
-    reason: Column
+    reason: str
 
 
-def figures_of(latency: DataFrame, throughput: DataFrame, cpu: DataFrame, resources: DataFrame) -> DataFrame:
-    """One row: a case, with the figures that the rules look at; null where there are none."""
-    return (
-        _latencies(latency)
-        .join(_rates(throughput), on="case", how="full")
-        .join(_processes(cpu), on="case", how="full")
-        .join(_hosts(resources, throughput), on="case", how="full")
-    )
+_IS_MEASURED = "(measured > 0)"
 
 
-def bottleneck() -> Column:
-    named = fn.lit("none")
-    for rule in reversed(list(_rules())):
-        named = fn.when(rule.holds, fn.lit(rule.limit)).otherwise(named)
-    return named
+def bottleneck() -> str:
+    named = " ".join(f"when {rule.holds} then '{rule.limit}'" for rule in _rules())
+    return f"case {named} else 'none' end"
 
 
-def bottleneck_reason() -> Column:
-    reason = (
-        fn.when(~_is_measured(), fn.lit("nothing was measured"))
-        .when(fn.col("is_paced"), fn.lit("the load was held"))
-        .when(
-            fn.coalesce("producer_cores", "machine_share").isNull(), fn.lit("not known without CPU figures")
-        )
-        .otherwise(fn.lit("nothing was saturated"))
-    )
-    for rule in reversed(list(_rules())):
-        reason = fn.when(rule.holds, rule.reason).otherwise(reason)
-    return fn.concat_ws(": ", reason, fn.when(_is_measured(), _figures()))
+def bottleneck_reason() -> str:
+    named = " ".join(f"when {rule.holds} then {quoted(rule.reason)}" for rule in _rules())
+    reason = f"""case {named}
+        when not {_IS_MEASURED} then 'nothing was measured'
+        when is_paced then 'the load was held'
+        when coalesce(producer_cores, machine_share) is null then 'not known without CPU figures'
+        else 'nothing was saturated' end"""
+    return f"concat_ws(': ', {reason}, if({_IS_MEASURED}, {_figures()}, null))"
 
 
 def _rules() -> Iterator[_Rule]:
     """A held schedule can still be limited behind the producer, an unheld one is limited somewhere."""
-    is_unheld = fn.col("is_paced") & (_above("lag_ms", _lag_limit_ms()) | fn.col("missed_rate"))
-    is_pressed = is_unheld | (~fn.col("is_paced") & _is_measured())
-    is_behind = _above("sent_messages_per_s", fn.col("received_messages_per_s") / CONSUMER_BEHIND)
-    is_broker_busy = _above("broker_cores", fn.col("broker_host_cores") * BROKER_BUSY_SHARE)
+    is_unheld = f"(is_paced and ({_above('lag_ms', _LAG_LIMIT_MS)} or missed_rate))"
+    is_pressed = f"({is_unheld} or (not is_paced and {_IS_MEASURED}))"
+    is_behind = _above("sent_messages_per_s", f"received_messages_per_s / {CONSUMER_BEHIND}D")
+    is_broker_busy = _above("broker_cores", f"broker_host_cores * {BROKER_BUSY_SHARE}D")
     yield _Rule(
-        is_pressed & _above("producer_cores", fn.lit(PROCESS_BUSY_CORES)),
+        f"{is_pressed} and {_above('producer_cores', f'{PROCESS_BUSY_CORES}D')}",
         "client_cpu",
-        fn.lit("a producer had no CPU left"),
+        "a producer had no CPU left",
     )
     yield _Rule(
-        is_behind & _above("consumer_cores", fn.lit(PROCESS_BUSY_CORES)),
+        f"{is_behind} and {_above('consumer_cores', f'{PROCESS_BUSY_CORES}D')}",
         "client_cpu",
-        fn.lit("a consumer had no CPU left and fell behind"),
+        "a consumer had no CPU left and fell behind",
     )
+    yield _Rule(_above("machine_share", f"{MACHINE_BUSY_SHARE}D"), "machine_cpu", "a machine had no CPU left")
+    yield _Rule(f"{is_pressed} and {is_broker_busy}", "broker", "a broker had no CPU left")
     yield _Rule(
-        _above("machine_share", fn.lit(MACHINE_BUSY_SHARE)),
-        "machine_cpu",
-        fn.lit("a machine had no CPU left"),
-    )
-    yield _Rule(is_pressed & is_broker_busy, "broker", fn.lit("a broker had no CPU left"))
-    yield _Rule(
-        is_pressed & _above("ack_ms", fn.lit(SLOW_ACK_MS)),
+        f"{is_pressed} and {_above('ack_ms', f'{SLOW_ACK_MS}D')}",
         "broker",
-        fn.lit("acknowledgements came slowly while clients had CPU left"),
+        "acknowledgements came slowly while clients had CPU left",
     )
-    yield _Rule(is_unheld, "generator", fn.lit("the schedule was not held, and nothing else was busy"))
+    yield _Rule(is_unheld, "generator", "the schedule was not held, and nothing else was busy")
 
 
-def _above(name: str, limit: Column) -> Column:
+def _above(name: str, limit: str) -> str:
     """False where a figure is missing: a rule needs figures to hold."""
-    return fn.coalesce(fn.col(name) > limit, fn.lit(False))
+    return f"coalesce({name} > {limit}, false)"
 
 
-def _is_measured() -> Column:
-    return fn.col("measured") > 0
+# Steps have no one interval, so they get no allowance for slow schedules.
+_LAG_LIMIT_MS = f"""greatest({SCHEDULE_LAG_MS}D, least({SCHEDULE_LAG_MOST_MS}D, coalesce(
+    {SCHEDULE_LAG_INTERVALS}D * 1000D * producers / constant_rate_per_s, {SCHEDULE_LAG_MS}D)))"""
 
 
-def _lag_limit_ms() -> Column:
-    """Steps have no one interval, so they get no allowance for slow schedules."""
-    interval_ms = fn.lit(1000.0) * fn.col("producers") / fn.col("constant_rate_per_s")
-    allowed_ms = fn.coalesce(SCHEDULE_LAG_INTERVALS * interval_ms, fn.lit(SCHEDULE_LAG_MS))
-    return fn.greatest(fn.lit(SCHEDULE_LAG_MS), fn.least(allowed_ms, fn.lit(SCHEDULE_LAG_MOST_MS)))
-
-
-def _figures() -> Column:
+def _figures() -> str:
     """All figures there are, whichever rule held."""
-    lag = fn.format_string("schedule lag p99 %.3g ms", fn.col("lag_ms"))
-    ack = fn.format_string("ack p50 %.3g ms", fn.col("ack_ms"))
-    host = fn.format_string("broker %.2f of %d cores", fn.col("broker_cores"), fn.col("broker_host_cores"))
-    machine = fn.format_string("machine %.0f%% busy", fn.col("machine_share") * 100)
-    return fn.concat_ws(
-        ", ",
-        fn.when(fn.col("is_paced") & fn.col("lag_ms").isNotNull(), lag),
-        fn.when(fn.col("ack_ms").isNotNull(), ack),
-        *(
-            fn.when(
-                fn.col(f"{kind}_cores").isNotNull(),
-                fn.format_string(f"busiest {kind} %.2f cores", fn.col(f"{kind}_cores")),
-            )
-            for kind in ("producer", "consumer")
-        ),
-        fn.when(fn.col("broker_cores").isNotNull() & fn.col("broker_host_cores").isNotNull(), host),
-        fn.when(fn.col("machine_share").isNotNull(), machine),
+    clients = (
+        f"if({kind}_cores is not null, format_string('busiest {kind} %.2f cores', {kind}_cores), null)"
+        for kind in ("producer", "consumer")
     )
-
-
-def _latencies(latency: DataFrame) -> DataFrame:
-    """Output times are whole ms, cut off: their legs are below zero with the best of clocks."""
-    of_cases = latency.where(fn.col("scope") == CASE)
-    has_output = fn.col("leg").contains("output")
-    return of_cases.groupBy("case").agg(
-        fn.max(fn.when(fn.col("leg") == "intended_to_sent", fn.col("p99"))).alias("lag_ms"),
-        fn.max(fn.when(fn.col("leg") == "sent_to_acked", fn.col("p50"))).alias("ack_ms"),
-        fn.sum(fn.when(~has_output, fn.col("negative_count"))).alias("negative"),
-    )
-
-
-def _rates(throughput: DataFrame) -> DataFrame:
-    of_cases = throughput.where(fn.col("scope") == CASE)
-    return of_cases.select("case", "sent_messages_per_s", "received_messages_per_s")
-
-
-def _processes(cpu: DataFrame) -> DataFrame:
-    return cpu.groupBy("case").agg(
-        *(
-            fn.max(fn.when(fn.col("kind") == kind, fn.col("busiest_cores"))).alias(f"{kind}_cores")
-            for kind in ("producer", "consumer", "broker")
-        )
-    )
-
-
-def _hosts(resources: DataFrame, throughput: DataFrame) -> DataFrame:
-    """The busiest machine while messages were sent, and the cores of the brokers' hosts."""
-    sending = throughput.where((fn.col("scope") == SECOND) & (fn.col("sent_messages_per_s") > 0))
-    spans = sending.groupBy("case").agg(fn.min("second").alias("first"), fn.max("second").alias("last"))
-    during = resources.join(fn.broadcast(spans), on="case", how="inner").where(
-        fn.col("at_s").between(fn.col("first"), fn.col("last") + 1)
-    )
-    share = fn.when(fn.col("kind") == "machine", fn.col("cpu_cores") / fn.col("cores"))
-    hosts = during.groupBy("case", "host").agg(
-        fn.avg(share).alias("share"),
-        fn.max(fn.when(fn.col("kind") == "broker", fn.col("cores"))).alias("cores"),
-    )
-    return hosts.groupBy("case").agg(
-        fn.max("share").alias("machine_share"), fn.max("cores").alias("broker_host_cores")
-    )
+    return f"""concat_ws(', ',
+        if(is_paced and lag_ms is not null, format_string('schedule lag p99 %.3g ms', lag_ms), null),
+        if(ack_ms is not null, format_string('ack p50 %.3g ms', ack_ms), null),
+        {", ".join(clients)},
+        if(broker_cores is not null and broker_host_cores is not null,
+            format_string('broker %.2f of %d cores', broker_cores, broker_host_cores), null),
+        if(machine_share is not null, format_string('machine %.0f%% busy', machine_share * 100), null))"""

@@ -6,96 +6,78 @@ about once a second, so their use is interpolated at the same two moments.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as fn
+from pyspark.sql import DataFrame
 
-from streamgauge.analysis.resources import on_reference_clock
-from streamgauge.analysis.schema import columns_of
+from streamgauge.analysis.query import table_query
+from streamgauge.analysis.resources import ON_REFERENCE_CLOCK
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.tables.results import CASE, CPU, MEASURE
 
-_US_PER_S = 1e6
+_US_PER_S = "1e6D"
 
 
 def cpu(samples: DataFrame, marks: DataFrame, accounting: DataFrame) -> DataFrame:
     """One row: the processes of one kind in one case."""
-    processes = _agents(marks).unionByName(_brokers(samples, marks))
-    kinds = (
-        processes.where(fn.col("seconds") > 0)
-        .groupBy("case", "kind")
-        .agg(
-            fn.count("*").alias("processes"),
-            fn.sum("cpu_s").alias("cpu_s"),
-            fn.max(fn.col("cpu_s") / fn.col("seconds")).alias("busiest_cores"),
-        )
-    )
-    measured = accounting.where((fn.col("scope") == CASE) & (fn.col("phase") == MEASURE))
-    handled = fn.when(fn.col("kind") == "consumer", fn.col("received")).otherwise(fn.col("sent"))
-    per_message = fn.when(handled > 0, fn.col("cpu_s") * _US_PER_S / handled)
-    counted = kinds.join(fn.broadcast(measured.select("case", "sent", "received")), on="case", how="left")
-    return counted.withColumn("cpu_us_per_message", per_message).select(*columns_of(CPU))
+    text = f"""
+    with processes as ({_agents()} union all {_brokers()}),
+    kinds as (
+        select `case`, kind, count(*) as processes, sum(cpu_s) as cpu_s, max(cpu_s / seconds) as busiest_cores
+        from processes where seconds > 0 group by `case`, kind),
+    handled as (
+        select k.*, if(kind = 'consumer', received, sent) as messages
+        from kinds k
+        left join {{accounting}} a on a.`case` = k.`case` and a.scope = '{CASE}' and a.phase = '{MEASURE}')
+    select *, if(messages > 0, cpu_s * {_US_PER_S} / messages, null) as cpu_us_per_message from handled"""
+    return table_query(CPU, text, samples=samples, marks=marks, accounting=accounting)
 
 
-def _agents(marks: DataFrame) -> DataFrame:
+def _agents() -> str:
     """One row: an agent; a consumer's phase lasts until it has drained."""
-    phases = marks.groupBy("case", "kind", "agent").agg(
-        _at("measure_begin").alias("begin"), _at("measure_end").alias("end"), _at("drained").alias("drained")
-    )
-    drained = fn.when(fn.col("kind") == "consumer", fn.col("drained"))
-    spans = phases.withColumn("end", fn.coalesce(drained, fn.col("end")))
-    return spans.select(
-        "case",
-        "kind",
-        (fn.col("end.cpu_s") - fn.col("begin.cpu_s")).alias("cpu_s"),
-        ((fn.col("end.at_ns") - fn.col("begin.at_ns")) / NS_PER_S).alias("seconds"),
-    )
+    return f"""
+    select `case`, kind, `end`.cpu_s - `begin`.cpu_s as cpu_s,
+        (`end`.at_ns - `begin`.at_ns) / {NS_PER_S} as seconds
+    from (
+        select `case`, kind, {_at("measure_begin")} as `begin`,
+            coalesce(if(kind = 'consumer', {_at("drained")}, null), {_at("measure_end")}) as `end`
+        from {{marks}} group by `case`, kind, agent)"""
 
 
-def _brokers(samples: DataFrame, marks: DataFrame) -> DataFrame:
+def _brokers() -> str:
     """One row: a broker; what lies outside of its samples cannot be known, so the phase is cut to them."""
-    brokers = on_reference_clock(samples.where(fn.col("kind") == "broker"), marks)
-    phased = brokers.join(fn.broadcast(_phases(marks)), on="case", how="left")
-    point = fn.struct("at_ns", "cpu_s")
-    around = phased.groupBy("case", "kind", "host", "source").agg(
-        fn.min(point).alias("first"),
-        fn.max(point).alias("last"),
-        *(
-            column
-            for edge in ("begin", "end")
-            for column in (
-                fn.first(f"{edge}_ns").alias(f"{edge}_ns"),
-                fn.max(fn.when(fn.col("at_ns") <= fn.col(f"{edge}_ns"), point)).alias(f"{edge}_before"),
-                fn.min(fn.when(fn.col("at_ns") >= fn.col(f"{edge}_ns"), point)).alias(f"{edge}_after"),
-            )
-        ),
+    point = "struct(at_ns, cpu_s)"
+    edges = ", ".join(
+        f"first({edge}_ns) as {edge}_ns,"
+        f" max(if(at_ns <= {edge}_ns, {point}, null)) as {edge}_before,"
+        f" min(if(at_ns >= {edge}_ns, {point}, null)) as {edge}_after"
+        for edge in ("begin", "end")
     )
-    return around.select(
-        "case",
-        "kind",
-        (_interpolated("end", "cpu_s") - _interpolated("begin", "cpu_s")).alias("cpu_s"),
-        ((_interpolated("end", "at_ns") - _interpolated("begin", "at_ns")) / NS_PER_S).alias("seconds"),
-    )
+    cpu_s = f"{_interpolated('end', 'cpu_s')} - {_interpolated('begin', 'cpu_s')}"
+    span_ns = f"{_interpolated('end', 'at_ns')} - {_interpolated('begin', 'at_ns')}"
+    return f"""
+    select `case`, kind, {cpu_s} as cpu_s, ({span_ns}) / {NS_PER_S} as seconds
+    from (
+        select b.`case`, kind, min({point}) as `first`, max({point}) as `last`, {edges}
+        from ({ON_REFERENCE_CLOCK} where kind = 'broker') b left join ({_PHASES}) p on p.`case` = b.`case`
+        group by b.`case`, kind, host, source)"""
 
 
-def _phases(marks: DataFrame) -> DataFrame:
-    """One row: a case, with the measured phase of all its agents together, on the reference clock."""
-    at_ns = fn.col("at_ns") + fn.col("reference_offset_ns")
-    return marks.groupBy("case").agg(
-        fn.min(fn.when(fn.col("mark") == "measure_begin", at_ns)).alias("begin_ns"),
-        fn.max(fn.when(fn.col("mark").isin("measure_end", "drained"), at_ns)).alias("end_ns"),
-    )
+# One row: a case, with the measured phase of all its agents together, on the reference clock.
+_PHASES = """
+    select `case`, min(if(mark = 'measure_begin', at_ns + reference_offset_ns, null)) as begin_ns,
+        max(if(mark in ('measure_end', 'drained'), at_ns + reference_offset_ns, null)) as end_ns
+    from {marks} group by `case`"""
 
 
-def _at(mark: str) -> Column:
+def _at(mark: str) -> str:
     """The agent's latest such mark."""
-    return fn.max(fn.when(fn.col("mark") == mark, fn.struct("at_ns", "cpu_s")))
+    return f"max(if(mark = '{mark}', struct(at_ns, cpu_s), null))"
 
 
-def _interpolated(edge: str, field: str) -> Column:
+def _interpolated(edge: str, field: str) -> str:
     """The field at an edge of the phase; at the outermost sample where the edge lies beyond it."""
-    outermost = fn.col("first") if edge == "begin" else fn.col("last")
-    before, after = fn.col(f"{edge}_before"), fn.col(f"{edge}_after")
-    gap_ns = after["at_ns"] - before["at_ns"]
-    share = fn.when(gap_ns > 0, (fn.col(f"{edge}_ns") - before["at_ns"]) / gap_ns).otherwise(0.0)
-    between = before[field] + share * (after[field] - before[field])
-    return fn.coalesce(between, before[field], after[field], outermost[field])
+    outermost = "`first`" if edge == "begin" else "`last`"
+    before, after = f"{edge}_before", f"{edge}_after"
+    gap_ns = f"({after}.at_ns - {before}.at_ns)"
+    share = f"if({gap_ns} > 0, ({edge}_ns - {before}.at_ns) / {gap_ns}, 0D)"
+    between = f"{before}.{field} + {share} * ({after}.{field} - {before}.{field})"
+    return f"coalesce({between}, {before}.{field}, {after}.{field}, {outermost}.{field})"

@@ -71,7 +71,9 @@ def latency_counts(samples: DataFrame) -> DataFrame:
     counted = samples.where(~fn.col("is_warm_up"))
     whole = fn.floor("latency_ms").alias("latency_ms")
     return (
-        counted.groupBy("case", whole).agg(fn.count("*").alias("count")).select(*columns_of(LATENCY_COUNTS))
+        counted.groupBy("case", whole)
+        .agg(fn.count("*").alias("count"))
+        .selectExpr(*columns_of(LATENCY_COUNTS))
     )
 
 
@@ -198,4 +200,4 @@ def points(
     filled = whole.fillna(0, [*counts, "measured_clients"])
     # What conflation leaves out is not missing.
     missing = fn.when(fn.col("is_conflated"), fn.lit(0)).otherwise(fn.col("missing"))
-    return filled.withColumn("missing", missing).select(*columns_of(POINTS))
+    return filled.withColumn("missing", missing).selectExpr(*columns_of(POINTS))

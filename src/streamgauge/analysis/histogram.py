@@ -8,32 +8,24 @@ the distances from its middle, so that mean and SD come out exact.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as fn
+from pyspark.sql import DataFrame
 
-from streamgauge.analysis.schema import columns_of
+from streamgauge.analysis.query import query, table_query
 from streamgauge.analysis.scopes import CELL
 from streamgauge.tables.results import CASE, HISTOGRAM, LEGS, MEASURE, PARTITION, SECOND, TOPIC
 
-_NS_PER_MS = 1e6
+_NS_PER_MS = "1e6D"
 _DOUBLE_BITS = 53
 _BUCKET_BITS = 11
-
-_TIMES: dict[str, str] = {
-    "intended": "intended_ns",
-    "sent": "sent_ns",
-    "acked": "acked_ns",
-    "output": "output_ns",
-    "received": "received_ns",
-}
 
 
 def histogram(buckets: DataFrame) -> DataFrame:
     """The buckets of whole cases."""
-    of_partitions = buckets.where(~fn.col("is_second"))
-    of_cases = of_partitions.groupBy("case", "leg", "value_ns").agg(fn.sum("count").alias("count"))
-    in_ms = of_cases.withColumn("value_ms", fn.col("value_ns") / _NS_PER_MS)
-    return in_ms.select(*columns_of(HISTOGRAM))
+    text = f"""
+    select `case`, leg, value_ns / {_NS_PER_MS} as value_ms, sum(count) as count
+    from {{buckets}} where not is_second
+    group by `case`, leg, value_ns"""
+    return table_query(HISTOGRAM, text, buckets=buckets)
 
 
 def buckets_of(messages: DataFrame) -> DataFrame:
@@ -41,61 +33,58 @@ def buckets_of(messages: DataFrame) -> DataFrame:
 
     Cells of both would hold few messages a bucket, so they would hardly be fewer than the messages.
     """
-    legs = ", ".join(f"{number}, `{leg}`" for number, leg in enumerate(LEGS))
-    measured = messages.where(fn.col("phase") == MEASURE).select(
-        *CELL, *(_leg_ns(leg).alias(leg) for leg in LEGS)
-    )
+    cell = ", ".join(CELL)
     # Legs are numbers until the end: shorter keys to hash and to shuffle.
-    latencies = measured.select(*CELL, fn.expr(f"stack({len(LEGS)}, {legs}) as (leg_number, ns)"))
-    bucketed = latencies.where(fn.col("ns").isNotNull()).withColumn("value_ns", bucket_middle(fn.col("ns")))
-    keys = ["case", "leg_number", "value_ns"]
-    sets = [[fn.col(name) for name in [*keys, *place]] for place in (["topic", "partition"], ["second"])]
-    buckets = bucketed.groupingSets(sets, *keys, "topic", "partition", "second").agg(*_bucket_aggregates())
-    names = fn.array(*(fn.lit(leg) for leg in LEGS))
-    return buckets.withColumn("leg", fn.get(names, fn.col("leg_number"))).drop("leg_number")
+    legs = ", ".join(f"{number}, {_leg_ns(leg)}" for number, leg in enumerate(LEGS))
+    names = ", ".join(f"'{leg}'" for leg in LEGS)
+    keys = "`case`, leg_number, value_ns"
+    text = f"""
+    with latencies as (
+        select {cell}, stack({len(LEGS)}, {legs}) as (leg_number, ns)
+        from {{messages}} where phase = '{MEASURE}'),
+    bucketed as (select *, {bucket_middle("ns")} as value_ns from latencies where ns is not null),
+    counted as (
+        select {keys}, topic, `partition`, second, grouping(second) = 0 as is_second, count(*) as count,
+            sum(ns - value_ns) as beside_sum,
+            -- A double adds whole numbers exactly up to 2^53; a long could overflow where clocks are broken.
+            sum(cast(ns - value_ns as double) * (ns - value_ns)) as beside_squares,
+            min(ns) as min_ns, max(ns) as max_ns
+        from bucketed
+        group by {keys}, topic, `partition`, second
+            grouping sets (({keys}, topic, `partition`), ({keys}, second)))
+    select * except (leg_number), get(array({names}), leg_number) as leg from counted"""
+    return query(text, messages=messages)
 
 
 def in_scopes(buckets: DataFrame) -> DataFrame:
     """One row: a bucket in a scope; those of a partition are also of its topic and of its case."""
-    scopes = fn.when(fn.col("is_second"), fn.array(_place(SECOND, "second"))).otherwise(
-        fn.array(_place(CASE), _place(TOPIC, "topic"), _place(PARTITION, "topic", "partition"))
-    )
-    own = [name for name in buckets.columns if name not in ("topic", "partition", "second", "is_second")]
-    placed = buckets.select(*own, fn.inline(scopes))
-    return placed.where((fn.col("scope") != PARTITION) | fn.col("partition").isNotNull())
+    places = ", ".join([_place(CASE), _place(TOPIC, "topic"), _place(PARTITION, "topic", "partition")])
+    text = f"""
+    with placed as (
+        select * except (topic, `partition`, second, is_second),
+            inline(if(is_second, array({_place(SECOND, "second")}), array({places})))
+        from {{buckets}})
+    select * from placed where scope <> '{PARTITION}' or `partition` is not null"""
+    return query(text, buckets=buckets)
 
 
-def bucket_middle(value: Column) -> Column:
+def bucket_middle(value: str) -> str:
     """The value rounded to 11 significant bits, by Dekker's and Veltkamp's splitting.
 
     A logarithm would do too, but is off by one at some powers of two, and slow.
     """
-    exact = value.cast("double")
-    spread = exact * float(2 ** (_DOUBLE_BITS - _BUCKET_BITS) + 1)
-    return (spread - (spread - exact)).cast("long")
+    exact = f"cast({value} as double)"
+    spread = f"({exact} * {2 ** (_DOUBLE_BITS - _BUCKET_BITS) + 1}D)"
+    return f"cast({spread} - ({spread} - {exact}) as bigint)"
 
 
-def _bucket_aggregates() -> list[Column]:
-    beside_ns = fn.col("ns") - fn.col("value_ns")
-    return [
-        (fn.grouping("second") == 0).alias("is_second"),
-        fn.count("*").alias("count"),
-        fn.sum(beside_ns).alias("beside_sum"),
-        # A double adds whole numbers exactly up to 2^53; a long could overflow where clocks are broken.
-        fn.sum(beside_ns.cast("double") * beside_ns).alias("beside_squares"),
-        fn.min("ns").alias("min_ns"),
-        fn.max("ns").alias("max_ns"),
-    ]
-
-
-def _place(scope: str, *names: str) -> Column:
+def _place(scope: str, *names: str) -> str:
     types = {"topic": "string", "partition": "int", "second": "int"}
-    columns = (fn.col(n) if n in names else fn.lit(None).cast(kind).alias(n) for n, kind in types.items())
-    return fn.struct(fn.lit(scope).alias("scope"), *columns)
+    members = (f"'{n}', {f'`{n}`' if n in names else f'cast(null as {kind})'}" for n, kind in types.items())
+    return f"named_struct('scope', '{scope}', {', '.join(members)})"
 
 
-def _leg_ns(leg: str) -> Column:
-    begin, end = (_TIMES[name] for name in leg.split("_to_"))
-    took_ns = fn.col(end) - fn.col(begin)
+def _leg_ns(leg: str) -> str:
+    begin, end = (f"{name}_ns" for name in leg.split("_to_"))
     # A failed delivery is reported some time too, but that is no acknowledgement.
-    return fn.when(fn.col("error").isNull(), took_ns) if end == "acked_ns" else took_ns
+    return f"if(error is null, {end} - {begin}, null)" if end == "acked_ns" else f"{end} - {begin}"

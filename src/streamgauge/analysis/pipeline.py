@@ -9,13 +9,15 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as fn
 
-from streamgauge.analysis.accounting import accounting
+from streamgauge.analysis.accounting import accounting, reach_of
+from streamgauge.analysis.cells import cells_of
 from streamgauge.analysis.clocks import agent_clocks, clocks
 from streamgauge.analysis.comparison_pipeline import compare
 from streamgauge.analysis.cpu import cpu
@@ -24,13 +26,13 @@ from streamgauge.analysis.histogram import buckets_of, histogram
 from streamgauge.analysis.latency import latency
 from streamgauge.analysis.messages import damage_of, messages, producers_of
 from streamgauge.analysis.planned import planned_cases, planned_topics, planned_warm_ups
+from streamgauge.analysis.query import query
 from streamgauge.analysis.ranges import ranges
 from streamgauge.analysis.resources import resources
 from streamgauge.analysis.runtimes import runtimes
 from streamgauge.analysis.sizing import sized_for
-from streamgauge.analysis.spans import spans_of
 from streamgauge.analysis.storage import read_events, write_messages, write_result
-from streamgauge.analysis.strays import intact_counts, matched_counts, strays
+from streamgauge.analysis.strays import STRAYS, strays
 from streamgauge.analysis.throughput import throughput
 from streamgauge.analysis.verdicts import verdicts
 from streamgauge.core.errors import BadInput, CorruptRun, StreamgaugeError
@@ -56,11 +58,11 @@ def analyze(session: SparkSession, run: RunDir) -> None:
     tables = load_tables if compared is None else COMPARISON_EVENTS
     rows = sum(_check_events(run, plan, table) for table in tables)
     try:
-        with sized_for(session, rows):
+        with sized_for(session, rows) as is_small:
             if plan.is_fanout:
                 fan_out(session, run, plan)
             elif compared is None:
-                _Analysis(session, run, plan).compute()
+                _Analysis(session, run, plan, is_small).compute()
             else:
                 compare(session, run, compared)
     except (PySparkException, Py4JError) as error:
@@ -80,82 +82,93 @@ def _why_not(run: RunDir, told: str) -> StreamgaugeError:
 class _Analysis:
     """The tables in the order in which they need each other."""
 
-    def __init__(self, session: SparkSession, run: RunDir, plan: Plan) -> None:
-        self._session, self._run = session, run
-        self._topics = planned_topics(session, plan)
-        self._warm_ups = planned_warm_ups(session, plan)
-        self._cases = planned_cases(session, plan, read_status(run))
-        self._sends = read_events(session, run, events.SENDS)
-        self._receives = read_events(session, run, events.RECEIVES)
-        self._samples = read_events(session, run, events.SAMPLES)
-        self._marks = read_events(session, run, events.MARKS)
+    def __init__(self, session: SparkSession, run: RunDir, plan: Plan, is_small: bool) -> None:
+        self._session, self._run, self._is_small = session, run, is_small
+        self._topics = self._one(planned_topics(session, plan))
+        self._warm_ups = self._one(planned_warm_ups(session, plan))
+        self._cases = self._one(planned_cases(session, plan, read_status(run)))
+        self._sends, self._receives, self._samples, self._marks = (
+            self._one(read_events(session, run, table))
+            for table in (events.SENDS, events.RECEIVES, events.SAMPLES, events.MARKS)
+        )
 
     def compute(self) -> None:
-        agents = self._local(agent_clocks(self._marks))
-        producers = self._local(producers_of(self._sends, self._warm_ups, agents))
-        starts = producers.select("case", "start_ns").distinct()
-        damage = self._damage()
-
+        agents = self._local(agent_clocks(self._marks).toArrow())
+        known = producers_of(self._sends, self._warm_ups, agents).toArrow()
+        starts = self._local(known.group_by(["case", "start_ns"]).aggregate([]))
+        reach = reach_of(self._receives, self._topics).toArrow()
+        damage = self._damage(reach)
         joined = messages(
             self._sends,
             self._receives,
             damage=damage,
-            producers=producers,
+            producers=self._local(known),
             agents=agents,
             topics=self._topics,
         )
-        sent = write_messages(self._session, self._run, results.MESSAGES, joined)
+        sent = self._write_messages(joined)
         # Planning a small table takes longer than computing it: independent ones are planned side by side.
         with ThreadPoolExecutor(max_workers=2) as side_by_side:
             latencies = side_by_side.submit(self._latencies, sent)
-            rates = side_by_side.submit(self._rates, sent, starts)
-            counted = self._write(results.ACCOUNTING, self._accounting(sent, damage))
-            cpu_use, resource_use = self._usage(counted, starts)
-            clock_use = self._write(results.CLOCKS, clocks(self._marks))
+            usage = side_by_side.submit(self._usage, starts)
+            cells = self._kept(cells_of(sent, self._local(reach), self._cases, starts))
+            counted = self._write(
+                results.ACCOUNTING, accounting(cells, self._strays(sent, cells, reach, damage))
+            )
+            rates = self._rates(cells)
+            resource_use, clock_use = usage.result()
+            cpu_use = self._write(results.CPU, cpu(self._samples, self._marks, counted))
         judged = verdicts(
             self._cases,
-            sent,
+            cells,
             accounting=counted,
             latency=latencies.result(),
-            throughput=rates.result(),
+            throughput=rates,
             cpu=cpu_use,
             resources=resource_use,
             clocks=clock_use,
         )
         self._write(results.VERDICTS, judged)
+        cells.unpersist()
 
-    def _usage(self, counted: DataFrame, starts: DataFrame) -> tuple[DataFrame, DataFrame]:
+    def _usage(self, starts: DataFrame) -> tuple[DataFrame, DataFrame]:
         intervals = self._write(results.RESOURCES, resources(self._samples, self._marks, starts))
-        return self._write(results.CPU, cpu(self._samples, self._marks, counted)), intervals
+        return intervals, self._write(results.CLOCKS, clocks(self._marks))
 
     def _latencies(self, sent: DataFrame) -> DataFrame:
-        buckets = buckets_of(sent).cache()
+        buckets = self._kept(buckets_of(sent))
         latencies = self._write(results.LATENCY, latency(buckets))
         self._write(results.HISTOGRAM, histogram(buckets))
         buckets.unpersist()
         return latencies
 
-    def _rates(self, sent: DataFrame, starts: DataFrame) -> DataFrame:
-        spans = spans_of(sent).cache()
-        self._write(results.RANGES, ranges(spans))
-        self._write(results.RUNTIMES, runtimes(spans))
-        rates = self._write(results.THROUGHPUT, throughput(spans, sent, starts))
-        spans.unpersist()
-        return rates
+    def _rates(self, cells: DataFrame) -> DataFrame:
+        self._write(results.RANGES, ranges(cells))
+        self._write(results.RUNTIMES, runtimes(cells))
+        return self._write(results.THROUGHPUT, throughput(cells))
 
-    def _damage(self) -> DataFrame:
+    def _damage(self, reach: pa.Table) -> DataFrame:
         """Mostly there is none, and then joining with it costs nothing."""
         damage = damage_of(self._receives)
+        if not pc.any(pc.greater(reach["damaged"], 0)).as_py():
+            return self._local(damage.limit(0).toArrow())
         first = damage.limit(_LOCAL_ROWS + 1).toArrow()
-        is_small = first.num_rows <= _LOCAL_ROWS
-        return fn.broadcast(self._session.createDataFrame(first)) if is_small else damage
+        if first.num_rows > _LOCAL_ROWS:
+            return damage
+        local = self._local(first)
+        return local if self._is_small else fn.broadcast(local)
 
-    def _accounting(self, sent: DataFrame, damage: DataFrame) -> DataFrame:
+    def _strays(self, sent: DataFrame, cells: DataFrame, reach: pa.Table, damage: DataFrame) -> DataFrame:
         """Looks for intact strays only in cases that received more than copies of what they sent."""
-        received = {row["case"]: row["intact"] for row in intact_counts(self._receives).collect()}
-        matched = {row["case"]: row["intact"] for row in matched_counts(sent).collect()}
-        uneven = [case for case, intact in received.items() if intact != matched.get(case)]
-        lone = strays(
+        received = reach.group_by("case").aggregate([("intact", "sum"), ("damaged", "sum")]).to_pylist()
+        copies = query(
+            "select `case`, sum(received + duplicate) as intact from {cells} group by `case`", cells=cells
+        )
+        matched = {row["case"]: row["intact"] for row in copies.collect()}
+        uneven = [row["case"] for row in received if row["intact_sum"] != matched.get(row["case"], 0)]
+        if not uneven and not any(row["damaged_sum"] for row in received):
+            return self._local(STRAYS.empty_table())
+        return strays(
             self._sends,
             self._receives,
             messages=sent,
@@ -163,14 +176,26 @@ class _Analysis:
             topics=self._topics,
             uneven_cases=uneven,
         )
-        return accounting(sent, self._receives, lone, self._topics, self._cases)
 
-    def _local(self, frame: DataFrame) -> DataFrame:
-        """Compute it once; Spark then knows its size, and folds away joins with nothing."""
-        return self._session.createDataFrame(frame.toArrow())
+    def _write_messages(self, joined: DataFrame) -> DataFrame:
+        """Of a small run they are a small table too."""
+        if self._is_small:
+            return self._write(results.MESSAGES, joined)
+        return write_messages(self._session, self._run, results.MESSAGES, joined)
+
+    def _kept(self, frame: DataFrame) -> DataFrame:
+        return self._local(frame.toArrow()) if self._is_small else frame.cache()
+
+    def _local(self, rows: pa.Table) -> DataFrame:
+        """Spark knows its size, and folds away joins with nothing."""
+        return self._one(self._session.createDataFrame(rows))
 
     def _write(self, table: Table, frame: DataFrame) -> DataFrame:
-        return write_result(self._session, self._run, table, frame)
+        return self._one(write_result(self._session, self._run, table, frame))
+
+    def _one(self, frame: DataFrame) -> DataFrame:
+        """A small frame in one partition: what is in one place needs no exchange, so a query is one task."""
+        return frame.coalesce(1) if self._is_small else frame
 
 
 def _check_events(run: RunDir, plan: Plan, table: Table) -> int:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as fn
 
 from streamgauge.core.status import CaseStatus, RunStatus
 from streamgauge.plan.cases import Case
@@ -40,13 +39,6 @@ def planned_topics(session: SparkSession, plan: Plan) -> DataFrame:
         for number, name in enumerate(case.topics)
     ]
     return _frame(session, rows, _TOPICS)
-
-
-def with_topic_names(records: DataFrame, topics: DataFrame) -> DataFrame:
-    """Records with the name of their topic instead of its number."""
-    name = fn.coalesce("topic_name", fn.concat(fn.lit("topic-"), fn.col("topic")))
-    named = records.join(fn.broadcast(topics), on=["case", "topic"], how="left")
-    return named.withColumn("topic", name).drop("topic_name")
 
 
 def planned_warm_ups(session: SparkSession, plan: Plan) -> DataFrame:

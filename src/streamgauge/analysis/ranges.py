@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as fn
+from pyspark.sql import DataFrame
 
-from streamgauge.analysis.schema import columns_of
+from streamgauge.analysis.cells import measured, merged_spans
+from streamgauge.analysis.query import table_query
 from streamgauge.analysis.scopes import by_scope
-from streamgauge.analysis.spans import merged_spans
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.tables.results import RANGES
 
 _NAMES = {"sent": "sent_s", "acked": "published_s", "output": "output_s", "received": "consumed_s"}
 
 
-def ranges(spans: DataFrame) -> DataFrame:
+def ranges(cells: DataFrame) -> DataFrame:
     """One row: a scope."""
-    scopes = by_scope(spans, merged_spans())
-    return scopes.select("*", *(range_s(time).alias(name) for time, name in _NAMES.items())).select(
-        *columns_of(RANGES)
-    )
+    spans = ", ".join(f"{range_s(time)} as {name}" for time, name in _NAMES.items())
+    scopes = by_scope(measured("{cells}"), merged_spans())
+    return table_query(RANGES, f"select *, {spans} from ({scopes})", cells=cells)
 
 
-def range_s(time: str) -> Column:
-    return (fn.col(f"{time}_last_ns") - fn.col(f"{time}_first_ns")) / NS_PER_S
+def range_s(time: str) -> str:
+    return f"(({time}_last_ns - {time}_first_ns) / {NS_PER_S})"

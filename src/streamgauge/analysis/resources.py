@@ -2,45 +2,36 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as fn
+from pyspark.sql import DataFrame
 
-from streamgauge.analysis.clocks import host_clocks
-from streamgauge.analysis.schema import columns_of
+from streamgauge.analysis.clocks import HOST_CLOCKS
+from streamgauge.analysis.query import table_query
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.tables.results import RESOURCES
 
 _COUNTERS = ("net_sent_bytes", "net_received_bytes", "disk_read_bytes", "disk_written_bytes")
+_SINCE = "over (partition by `case`, host, source order by at_ns)"
+
+ON_REFERENCE_CLOCK = f"""
+    select s.* except (at_ns), at_ns + coalesce(reference_offset_ns, 0) as at_ns
+    from {{samples}} s left join ({HOST_CLOCKS}) h on h.`case` = s.`case` and h.host = s.host"""
+"""Samples with their times brought onto the reference clock."""
 
 
 def resources(samples: DataFrame, marks: DataFrame, starts: DataFrame) -> DataFrame:
     """One row: an interval. A process whose counters fell was started anew: no interval there."""
-    placed = on_reference_clock(samples, marks).join(fn.broadcast(starts), on="case", how="left")
-    source = Window.partitionBy("case", "host", "source").orderBy("at_ns")
-    first_ns = fn.min("at_ns").over(Window.partitionBy("case"))
-    seconds = (fn.col("at_ns") - fn.lag("at_ns").over(source)) / NS_PER_S
-    intervals = placed.select(
-        "*",
-        seconds.alias("seconds"),
-        (fn.col("cpu_s") - fn.lag("cpu_s").over(source)).alias("cpu_used_s"),
-        ((fn.col("at_ns") - fn.coalesce("start_ns", first_ns)) / NS_PER_S).alias("at_s"),
-        *((fn.col(name) - fn.lag(name).over(source)).alias(f"{name}_more") for name in _COUNTERS),
+    more = ", ".join(f"{name} - lag({name}) {_SINCE} as {name}_more" for name in _COUNTERS)
+    rates = ", ".join(
+        f"if({name}_more >= 0, {name}_more / seconds, null) as {name}_per_s" for name in _COUNTERS
     )
-    whole = intervals.where((fn.col("seconds") > 0) & (fn.col("cpu_used_s") >= 0))
-    return whole.select(
-        "*",
-        (fn.col("cpu_used_s") / fn.col("seconds")).alias("cpu_cores"),
-        *(_per_s(name).alias(f"{name}_per_s") for name in _COUNTERS),
-    ).select(*columns_of(RESOURCES))
-
-
-def on_reference_clock(samples: DataFrame, marks: DataFrame) -> DataFrame:
-    """Samples with their times brought onto the reference clock."""
-    placed = samples.join(fn.broadcast(host_clocks(marks)), on=["case", "host"], how="left")
-    at_ns = fn.col("at_ns") + fn.coalesce("reference_offset_ns", fn.lit(0))
-    return placed.withColumn("at_ns", at_ns).drop("reference_offset_ns")
-
-
-def _per_s(name: str) -> Column:
-    more = fn.col(f"{name}_more")
-    return fn.when(more >= 0, more / fn.col("seconds"))
+    text = f"""
+    with intervals as (
+        select p.*, (at_ns - lag(at_ns) {_SINCE}) / {NS_PER_S} as seconds,
+            cpu_s - lag(cpu_s) {_SINCE} as cpu_used_s,
+            (at_ns - coalesce(start_ns, min(at_ns) over (partition by `case`))) / {NS_PER_S} as at_s, {more}
+        from (
+            select r.*, start_ns
+            from ({ON_REFERENCE_CLOCK}) r left join {{starts}} b on b.`case` = r.`case`) p)
+    select *, cpu_used_s / seconds as cpu_cores, {rates}
+    from intervals where seconds > 0 and cpu_used_s >= 0"""
+    return table_query(RESOURCES, text, samples=samples, marks=marks, starts=starts)

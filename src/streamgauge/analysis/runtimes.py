@@ -6,10 +6,10 @@ their times add up to the runtime of a topic or a case, and their mean rate time
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as fn
+from pyspark.sql import DataFrame
 
-from streamgauge.analysis.schema import columns_of
+from streamgauge.analysis.cells import measured
+from streamgauge.analysis.query import table_query
 from streamgauge.analysis.scopes import by_scope
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.tables.results import CASE, PARTITION, RUNTIMES, TOPIC
@@ -17,33 +17,27 @@ from streamgauge.tables.results import CASE, PARTITION, RUNTIMES, TOPIC
 _BYTES_PER_KIB = 1024
 
 
-def runtimes(spans: DataFrame) -> DataFrame:
+def runtimes(cells: DataFrame) -> DataFrame:
     """One row: a scope through which something came."""
-    own = (
-        spans.groupBy("case", "topic", "partition")
-        .agg(
-            fn.min("sent_first_ns").alias("first_ns"),
-            fn.max("received_last_ns").alias("last_ns"),
-            fn.sum("received_count").alias("messages"),
-            fn.sum("received_bytes").alias("bytes"),
-        )
-        .where(fn.col("last_ns").isNotNull())
-        .withColumn("second", fn.lit(None).cast("int"))
-    )
+    own = f"""(
+        select `case`, topic, `partition`, cast(null as int) as second,
+            min(sent_first_ns) as first_ns, max(received_last_ns) as last_ns,
+            sum(received_count) as messages, sum(received_bytes) as bytes
+        from {measured("{cells}")}
+        group by `case`, topic, `partition` having last_ns is not null)"""
     aggregates = [
-        fn.count("*").alias("partitions"),
-        fn.sum("messages").alias("messages"),
-        fn.sum("bytes").alias("bytes"),
-        (fn.sum(fn.col("last_ns") - fn.col("first_ns")) / NS_PER_S).alias("runtime_s"),
-        ((fn.max("last_ns") - fn.min("first_ns")) / NS_PER_S).alias("wall_s"),
+        "count(*) as partitions",
+        "sum(messages) as messages",
+        "sum(bytes) as bytes",
+        f"sum(last_ns - first_ns) / {NS_PER_S} as runtime_s",
+        f"(max(last_ns) - min(first_ns)) / {NS_PER_S} as wall_s",
     ]
     scopes = by_scope(own, aggregates, scopes=[CASE, TOPIC, PARTITION])
-    return scopes.select(
-        "*",
-        _per_s(fn.col("messages")).alias("messages_per_s"),
-        _per_s(fn.col("bytes") / _BYTES_PER_KIB).alias("kib_per_s"),
-    ).select(*columns_of(RUNTIMES))
+    text = f"""select *, {_per_s("messages")} as messages_per_s,
+            {_per_s(f"bytes / {_BYTES_PER_KIB}")} as kib_per_s
+        from ({scopes})"""
+    return table_query(RUNTIMES, text, cells=cells)
 
 
-def _per_s(amount: Column) -> Column:
-    return fn.when(fn.col("runtime_s") > 0, amount * fn.col("partitions") / fn.col("runtime_s"))
+def _per_s(amount: str) -> str:
+    return f"if(runtime_s > 0, {amount} * partitions / runtime_s, null)"

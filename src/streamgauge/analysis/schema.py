@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column as SparkColumn
-from pyspark.sql import functions as fn
 from pyspark.sql.types import (
     BooleanType,
     ByteType,
@@ -33,6 +31,6 @@ def spark_schema(table: Table) -> StructType:
     return StructType([StructField(c.name, _SPARK[c.kind], c.nullable) for c in table.columns])
 
 
-def columns_of(table: Table) -> list[SparkColumn]:
-    """What a result ends in: `select(*columns_of(TABLE))` gives its order and its types."""
-    return [fn.col(c.name).cast(_SPARK[c.kind]).alias(c.name) for c in table.columns]
+def columns_of(table: Table) -> list[str]:
+    """What a result ends in: `selectExpr(*columns_of(TABLE))` gives its order and its types."""
+    return [f"cast(`{c.name}` as {_SPARK[c.kind].simpleString()}) as `{c.name}`" for c in table.columns]

@@ -8,38 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as fn
-
 from streamgauge.tables.results import CASE, PARTITION, SECOND, TOPIC
 
-CELL = ("case", "topic", "partition", "second")
-SCOPE = ("case", "scope", "topic", "partition", "second")
+CELL = ("`case`", "topic", "`partition`", "second")
+SCOPE = ("`case`", "scope", "topic", "`partition`", "second")
+
+_MEMBERS = {CASE: (), TOPIC: ("topic",), PARTITION: ("topic", "`partition`"), SECOND: ("second",)}
+# `grouping` is 0 for a column that the row's grouping set names.
+_NAME = f"""case when grouping(second) = 0 then '{SECOND}'
+    when grouping(`partition`) = 0 then '{PARTITION}'
+    when grouping(topic) = 0 then '{TOPIC}'
+    else '{CASE}' end"""
 
 
 def by_scope(
-    cells: DataFrame,
-    aggregates: Sequence[Column],
+    cells: str,
+    aggregates: Sequence[str],
     also_by: Sequence[str] = (),
     scopes: Sequence[str] = (CASE, TOPIC, PARTITION, SECOND),
-) -> DataFrame:
-    """Merge cells; a cell whose partition or second is unknown has no row in that scope."""
-    keys = ["case", *also_by]
-    members = {CASE: [], TOPIC: ["topic"], PARTITION: ["topic", "partition"], SECOND: ["second"]}
-    sets = [[fn.col(name) for name in [*keys, *members[scope]]] for scope in scopes]
-    merged = cells.groupingSets(sets, *keys, "topic", "partition", "second").agg(
-        _scope().alias("scope"), *aggregates
-    )
-    unplaced = (fn.col("scope") == PARTITION) & fn.col("partition").isNull()
-    untimed = (fn.col("scope") == SECOND) & fn.col("second").isNull()
-    return merged.where(~(unplaced | untimed))
-
-
-def _scope() -> Column:
-    """`grouping` is 0 for a column that the row's grouping set names."""
-    return (
-        fn.when(fn.grouping("second") == 0, fn.lit(SECOND))
-        .when(fn.grouping("partition") == 0, fn.lit(PARTITION))
-        .when(fn.grouping("topic") == 0, fn.lit(TOPIC))
-        .otherwise(fn.lit(CASE))
-    )
+) -> str:
+    """A query that merges cells; one whose partition or second is unknown has no row in that scope."""
+    keys = ["`case`", *also_by]
+    sets = ", ".join(f"({', '.join([*keys, *_MEMBERS[scope]])})" for scope in scopes)
+    columns = ", ".join([*keys, "topic", "`partition`", "second"])
+    return f"""select * from (
+        select {columns}, {_NAME} as scope, {", ".join(aggregates)}
+        from {cells}
+        group by {columns} grouping sets ({sets}))
+    where not (scope = '{PARTITION}' and `partition` is null)
+        and not (scope = '{SECOND}' and second is null)"""

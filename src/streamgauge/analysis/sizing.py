@@ -10,17 +10,17 @@ from pyspark.sql import SparkSession
 _SMALL_ROWS = 300_000
 """Up to here, compiling code for a query takes longer than running it uncompiled."""
 _ROWS_A_PARTITION = 3_000_000
-_FEWEST_PARTITIONS, _MOST_PARTITIONS = 2, 400
+_MOST_PARTITIONS = 400
 
 
 @contextmanager
-def sized_for(session: SparkSession, rows: int) -> Iterator[None]:
-    """Settings for so many events, until the block ends."""
+def sized_for(session: SparkSession, rows: int) -> Iterator[bool]:
+    """Settings for so many events, until the block ends; says whether these are few."""
     is_small = rows <= _SMALL_ROWS
     # Every slot gets as many partitions as the others, none more than fits its memory.
     slots = max(1, session.sparkContext.defaultParallelism)
     rounds = -(-rows // (_ROWS_A_PARTITION * slots))
-    partitions = _FEWEST_PARTITIONS if is_small else min(max(rounds, 1) * slots, _MOST_PARTITIONS)
+    partitions = 1 if is_small else min(max(rounds, 1) * slots, _MOST_PARTITIONS)
     wanted = {
         "spark.sql.shuffle.partitions": str(partitions),
         "spark.sql.codegen.wholeStage": str(not is_small).lower(),
@@ -28,11 +28,14 @@ def sized_for(session: SparkSession, rows: int) -> Iterator[None]:
         # It plans again after every shuffle; but the sizes are known here, and joins say how they are done.
         "spark.sql.adaptive.enabled": "false",
     }
+    if is_small:
+        # Sending a table to all tasks is a job of its own; there is one task.
+        wanted["spark.sql.autoBroadcastJoinThreshold"] = "-1"
     before = {name: session.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
         session.conf.set(name, value)
     try:
-        yield
+        yield is_small
     finally:
         for name, kept in before.items():
             if kept is None:

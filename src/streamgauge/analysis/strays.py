@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as fn
 
-from streamgauge.analysis.messages import MESSAGE_KEY, PLACE
-from streamgauge.analysis.planned import with_topic_names
+from streamgauge.analysis.query import query, quoted
 from streamgauge.tables.events import INTACT
+
+STRAYS = pa.schema(
+    [
+        ("case", pa.string()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("corrupt", pa.int64()),
+        ("unexpected", pa.int64()),
+    ]
+)
 
 
 def strays(
@@ -22,40 +31,30 @@ def strays(
     uneven_cases: Sequence[str],
 ) -> DataFrame:
     """One row: a partition of a case, with its strays; only `uneven_cases` can have intact ones."""
-    intact = _intact_strays(sends, receives, uneven_cases)
-    damaged = with_topic_names(damage, topics).join(_damaged_places(messages), on=PLACE, how="left_anti")
-    both = with_topic_names(intact, topics).unionByName(
-        damaged.select(
-            "case",
-            "topic",
-            "partition",
-            fn.col("corrupt_records").alias("corrupt"),
-            fn.col("foreign_records").alias("unexpected"),
-        )
-    )
-    return both.groupBy("case", "topic", "partition").agg(
-        fn.sum("corrupt").alias("corrupt"), fn.sum("unexpected").alias("unexpected")
-    )
-
-
-def intact_counts(receives: DataFrame) -> DataFrame:
-    """One row: a case, with its intact records."""
-    return receives.where(fn.col("state") == INTACT).groupBy("case").agg(fn.count("*").alias("intact"))
-
-
-def matched_counts(messages: DataFrame) -> DataFrame:
-    """One row: a case, with those intact records that are copies of a message it sent."""
-    return messages.groupBy("case").agg(fn.sum("received_count").alias("intact"))
-
-
-def _intact_strays(sends: DataFrame, receives: DataFrame, cases: Sequence[str]) -> DataFrame:
-    intact = receives.where(fn.col("case").isin(*cases) & (fn.col("state") == INTACT))
-    sent = sends.where(fn.col("case").isin(*cases)).select(*MESSAGE_KEY)
-    unsent = intact.join(sent, on=MESSAGE_KEY, how="left_anti")
-    return unsent.groupBy("case", "topic", "partition").agg(
-        fn.lit(0).cast("long").alias("corrupt"), fn.count("*").alias("unexpected")
-    )
-
-
-def _damaged_places(messages: DataFrame) -> DataFrame:
-    return messages.where(fn.col("corrupt_count") > 0).select(*PLACE)
+    cases = ", ".join(map(quoted, uneven_cases)) or "null"
+    text = f"""
+    with unsent as (
+        select `case`, topic, `partition`, 0L as corrupt, count(*) as unexpected
+        from {{receives}} r
+        left anti join {{sends}} s
+            on s.sequence = r.sequence and s.producer = r.producer and s.`case` = r.`case`
+                and s.`case` in ({cases})
+        where `case` in ({cases}) and state = {INTACT}
+        group by `case`, topic, `partition`),
+    damaged as (
+        select d.`case`, coalesce(topic_name, concat('topic-', d.topic)) as topic, `partition`, `offset`,
+            corrupt_records as corrupt, foreign_records as unexpected
+        from {{damage}} d left join {{topics}} t on t.`case` = d.`case` and t.topic = d.topic),
+    lone as (
+        select u.`case`, coalesce(topic_name, concat('topic-', u.topic)) as topic, `partition`,
+            corrupt, unexpected
+        from unsent u left join {{topics}} t on t.`case` = u.`case` and t.topic = u.topic
+        union all
+        select d.`case`, d.topic, d.`partition`, corrupt, unexpected
+        from damaged d
+        left anti join (select * from {{messages}} where corrupt_count > 0) m
+            on m.`case` = d.`case` and m.topic = d.topic
+                and m.`partition` = d.`partition` and m.`offset` = d.`offset`)
+    select `case`, topic, `partition`, sum(corrupt) as corrupt, sum(unexpected) as unexpected
+    from lone group by `case`, topic, `partition`"""
+    return query(text, sends=sends, receives=receives, messages=messages, damage=damage, topics=topics)

@@ -33,6 +33,8 @@ _SETTINGS = {
     "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
     "spark.sql.shuffle.partitions": "8",
     "spark.sql.session.timeZone": "UTC",
+    # Else every column operation sends its call site to Java: more calls than the operation itself.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # An agent that dies ends the case; running it again would measure something else.
     "spark.task.maxFailures": "1",
     "spark.stage.maxConsecutiveAttempts": "1",
