@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import base64
 import re
-import socket
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from streamgauge.systems import kafka_properties
 from streamgauge.systems.kafka_properties import (
     HOST,
     check_brokers,
-    free_ports,
     new_nodes,
     new_uuid,
     render,
@@ -82,19 +80,6 @@ def test_uuids_are_16_bytes_and_never_look_like_an_option(monkeypatch: pytest.Mo
     text = new_uuid()
     assert base64.urlsafe_b64decode(text + "==") == b"\xff" * 16
     assert not text.startswith("-")
-
-
-def test_ports_are_different_and_taken_ones_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(set(free_ports(10))) == 10
-    with socket.socket() as taken:
-        taken.bind((HOST, 0))
-        taken.listen()
-        free = free_ports(1)[0]
-        order = [taken.getsockname()[1], free]
-        monkeypatch.setattr(kafka_properties.random, "sample", lambda population, k: order)
-        assert free_ports(1) == [free]
-        with pytest.raises(BadInput, match="no 2 free ports"):
-            free_ports(2)
 
 
 def test_identity_is_replaced_and_nothing_else() -> None:

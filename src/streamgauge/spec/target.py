@@ -52,16 +52,28 @@ class NatsServerSystem(SpecModel):
     """Lines of its configuration file beside or instead of ours."""
 
 
+class RedisServerSystem(SpecModel):
+    """A Redis or Valkey server, started for the run and stopped after it."""
+
+    kind: Literal["redis_server"]
+    properties: dict[str, Setting] = {}
+    """Lines of its configuration file beside or instead of ours; `appendfsync` says what an ack is worth."""
+
+
+_KINDS = ("aeron_media_driver", "nats_server", "redis_server")
+
+
 def _system_branch(value: Any) -> str:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return f"<{kind}>" if kind in ("aeron_media_driver", "nats_server") else "<kafka_cluster>"
+    return f"<{kind}>" if kind in _KINDS else "<kafka_cluster>"
 
 
 # Branches are told apart before validation, so that an error speaks of the branch that was meant.
 SystemSpec = Annotated[
     Annotated[KafkaClusterSystem, Tag("<kafka_cluster>")]
     | Annotated[AeronMediaDriverSystem, Tag("<aeron_media_driver>")]
-    | Annotated[NatsServerSystem, Tag("<nats_server>")],
+    | Annotated[NatsServerSystem, Tag("<nats_server>")]
+    | Annotated[RedisServerSystem, Tag("<redis_server>")],
     Discriminator(_system_branch),
 ]
 

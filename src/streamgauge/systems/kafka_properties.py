@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import base64
 import os
-import random
 import re
-import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from streamgauge.core.errors import BadInput
+from streamgauge.systems.ports import HOST, free_ports
 
-HOST = "127.0.0.1"
 ALLOWED_BROKERS = (1, 3, 5)
-
-# Below the range Linux and macOS take the ports of outgoing connections from, so that a
-# client of somebody else does not take ours between choosing it and binding it.
-_PORTS = range(20_000, 32_000)
-_PORT_ATTEMPTS = 1000
 
 # What the cluster's own wiring depends on; changing these would only break the start.
 _OWN = {"node.id", "broker.id", "process.roles", "listeners", "advertised.listeners", "log.dir", "log.dirs"}
@@ -66,26 +59,6 @@ def new_uuid() -> str:
     while (text := base64.urlsafe_b64encode(os.urandom(16)).decode().rstrip("=")).startswith("-"):
         pass
     return text
-
-
-def free_ports(count: int) -> list[int]:
-    """Different ports that nobody listens on. Another process can still be faster: see the retry
-    in kafka_cluster."""
-    held: list[socket.socket] = []
-    try:
-        for candidate in random.sample(_PORTS, _PORT_ATTEMPTS):
-            listener = socket.socket()
-            held.append(listener)
-            try:
-                listener.bind((HOST, candidate))
-            except OSError:
-                held.pop().close()
-            if len(held) == count:
-                return [listener.getsockname()[1] for listener in held]
-        raise BadInput(f"no {count} free ports on {HOST} between {_PORTS.start} and {_PORTS.stop}")
-    finally:
-        for listener in held:
-            listener.close()
 
 
 def server_properties(

@@ -12,11 +12,11 @@ from pathlib import Path
 from streamgauge.core.errors import NotInstalled
 from streamgauge.core.folders import cache_folder
 from streamgauge.systems.contract import SystemFailed
+from streamgauge.systems.ports import HOST, free_ports
 from streamgauge.systems.server_process import ServerProcess
 
 VERSION = "v2.15.2"
 MODULE = f"github.com/nats-io/nats-server/v2@{VERSION}"
-HOST = "127.0.0.1"
 _BUILD_DEADLINE_S = 300.0
 
 
@@ -36,7 +36,7 @@ class NatsServer(ServerProcess):
 
     def _prepare(self) -> None:
         self._executable = nats_executable()
-        self._port = _free_port()
+        self._port = free_ports(1)[0]
 
     def _command(self) -> list[str]:
         configuration = self.folder / "nats.conf"
@@ -95,9 +95,3 @@ def nats_executable() -> Path:
         said = [line for line in ran.stderr.splitlines() if line.strip()] or [f"exit code {ran.returncode}"]
         raise SystemFailed(f"go install {MODULE} failed: {said[-1]}")
     return built
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])

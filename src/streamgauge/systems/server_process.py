@@ -43,6 +43,10 @@ class ServerProcess(System):
     @abstractmethod
     def _is_ready(self) -> bool: ...
 
+    def _environment(self) -> dict[str, str] | None:
+        """Of its process; None: ours."""
+        return None
+
     def _parent(self) -> Path | None:
         """Where its folder is made; None: among the system's temporary files."""
         return None
@@ -60,7 +64,11 @@ class ServerProcess(System):
         try:
             self._scratch = ScratchFolder(self.data_prefix, self._parent())
             self._process = spawn(
-                self._command(), self.log_file(), dies_with_parent=True, pass_fds=[self._scratch.lock_fd]
+                self._command(),
+                self.log_file(),
+                dies_with_parent=True,
+                pass_fds=[self._scratch.lock_fd],
+                environment=self._environment(),
             )
         except BaseException:
             self.stop()

@@ -1,0 +1,161 @@
+"""Programs from Debian's packages, unpacked into the cache: no root, and no service that starts by itself.
+
+Sources, keys and mirrors are those that the machine's apt is set up with. What a package needs and the
+machine lacks comes along; what the machine has is used from there.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamgauge.core.errors import NotInstalled
+from streamgauge.core.folders import cache_folder
+from streamgauge.systems.contract import SystemFailed
+
+_DEADLINE_S = 300.0
+_WANTED = re.compile(r"^Inst (\S+)", re.MULTILINE)
+_NEVER = frozenset({"libc6", "libc-bin"})
+"""What cannot be had twice in one process: those of the machine have to do."""
+_SYSTEM_FOLDERS = ("/usr/sbin", "/sbin", "/usr/local/sbin")
+"""Where Debian puts servers, and where the PATH of a user often does not lead."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """An executable, and the folder its package was unpacked into; None: the machine's own."""
+
+    executable: Path
+    root: Path | None
+
+    def environment(self) -> dict[str, str] | None:
+        """Of its process; None: ours."""
+        if self.root is None:
+            return None
+        libraries = [str(path) for path in _library_folders(self.root)]
+        known = [folder for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
+        return {**os.environ, "LD_LIBRARY_PATH": ":".join([*libraries, *known])}
+
+
+def find_program(names: Sequence[str], package: str, inside: str) -> Program:
+    """The first of `names` that the machine has; else `inside` of an unpacked `package`."""
+    if (found := own_program(names)) is not None:
+        return Program(found, None)
+    root = unpacked(package, f"put {names[0]} on the PATH: sudo apt-get install {package}")
+    executable = root / inside
+    if not os.access(executable, os.X_OK):
+        raise SystemFailed(f"{executable}: Debian's package {package} has no such program; remove {root}")
+    return Program(executable, root)
+
+
+def own_program(names: Sequence[str]) -> Path | None:
+    """On the PATH, or where Debian puts servers."""
+    path = os.pathsep.join([os.environ.get("PATH", ""), *_SYSTEM_FOLDERS])
+    found = (shutil.which(name, path=path) for name in names)
+    return next((Path(executable) for executable in found if executable), None)
+
+
+def can_unpack() -> bool:
+    return all(shutil.which(tool) for tool in ("apt-get", "dpkg-deb"))
+
+
+def unpacked(package: str, remedy: str) -> Path:
+    """A folder with the package and what it needs, fetched once; `remedy`: what to do where that fails."""
+    root = cache_folder() / "debian" / f"{_release()}-{platform.machine()}" / package
+    if root.exists():
+        return root
+    if not can_unpack():
+        raise NotInstalled(f"{package} is not installed, and cannot be fetched without apt; {remedy}")
+    root.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=root.parent, prefix=f".{package}-") as scratch:
+        made = _fetch(package, Path(scratch), remedy)
+        try:
+            made.rename(root)
+        except OSError:
+            if not root.exists():  # else somebody else was faster
+                raise
+    return root
+
+
+def _fetch(package: str, scratch: Path, remedy: str) -> Path:
+    """As apt knows the packages now; if that fails, as a list of our own knows them after an update."""
+    downloads, made = scratch / "downloads", scratch / "root"
+    own_lists = _own_lists(scratch / "apt")
+    for options in ([], own_lists):
+        if options and (why := _run(["apt-get", *options, "update"], scratch)[1]):
+            break
+        shutil.rmtree(downloads, ignore_errors=True)
+        downloads.mkdir()
+        said, why = _run(
+            ["apt-get", *options, "--simulate", "--no-install-recommends", "install", package], downloads
+        )
+        names = [name for name in _WANTED.findall(said) if name.partition(":")[0] not in _NEVER]
+        if not why and names:
+            _, why = _run(["apt-get", *options, "download", *names], downloads)
+        if not why:
+            break
+    found = sorted(downloads.glob("*.deb"))
+    if why or not found:
+        raise SystemFailed(f"Debian's package {package} cannot be fetched: {why or 'nothing came'}; {remedy}")
+    for archive in found:
+        _, why = _run(["dpkg-deb", "--extract", str(archive), str(made)], scratch)
+        if why:
+            raise SystemFailed(f"{archive.name}: cannot be unpacked: {why}")
+    return made
+
+
+def _own_lists(folder: Path) -> list[str]:
+    """Options that let apt update without root, and without touching the machine's lists."""
+    for part in ("lists/partial", "cache/archives/partial"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    own = {
+        "Dir::State::lists": folder / "lists",
+        "Dir::Cache": folder / "cache",
+        # Else hooks of the machine's own updates would run with ours.
+        "APT::Update::Post-Invoke::": "true",
+        "APT::Sandbox::User": "root",
+    }
+    return [word for name, value in own.items() for word in ("-o", f"{name}={value}")]
+
+
+def _run(command: Sequence[str], folder: Path) -> tuple[str, str]:
+    """What it said, and why it failed; the second is empty if it did not."""
+    environment = {**os.environ, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_DEADLINE_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return "", f"{command[0]} was not done after {_DEADLINE_S:g} s"
+    if done.returncode == 0:
+        return done.stdout, ""
+    lines = [line for line in done.stderr.splitlines() if line.startswith("E:")] or done.stderr.splitlines()
+    return done.stdout, (lines[0].removeprefix("E: ") if lines else f"exit code {done.returncode}")
+
+
+def _release() -> str:
+    """Whose packages they are: programs of one release need not run on the next."""
+    try:
+        about = platform.freedesktop_os_release()
+    except OSError:
+        return "unknown"
+    return f"{about.get('ID', 'linux')}-{about.get('VERSION_ID', 'rolling')}"
+
+
+def _library_folders(root: Path) -> list[Path]:
+    found = [*root.glob("usr/lib/*-linux-*"), *root.glob("lib/*-linux-*"), root / "usr/lib"]
+    return [folder for folder in found if folder.is_dir()]
