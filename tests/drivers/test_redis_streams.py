@@ -11,10 +11,10 @@ from streamgauge.drivers.redis_clients import end_of, offsets_of, stream_key
 from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.making import Outgoing
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Message, Topics
+from streamgauge.spec.workload import Topics
 from streamgauge.systems.debian_packages import can_unpack, own_program
 from streamgauge.systems.redis_server import RedisServer
-from tests.drivers.conformance import DriverConformance, Wired, consume_all, produce_all
+from tests.drivers.conformance import DriverConformance, consume_all, produce_all
 
 pytestmark = pytest.mark.skipif(
     own_program(("redis-server", "valkey-server")) is None and not can_unpack(),
@@ -66,10 +66,16 @@ def test_what_was_sent_can_be_read_again_from_the_middle(url: str) -> None:
 def test_large_messages_arrive_whole(url: str) -> None:
     """More than a socket takes at once, both ways."""
     driver = open_driver(redis_target(url), {})
-    with Wired(driver, ("large",), partitions=1, message=Message(size=2_000_000)) as wired:
-        wired.send(12, batch=4)
-        wired.collect_acks()
-        assert {len(value) for value in wired.receive(12).values} == {2_000_000}
+    driver.prepare_topics(Topics(name="large"), ("large",))
+    values = [bytes([number]) * 2_000_000 for number in range(12)]
+    producer = driver.producer(ProducerOptions(0, ("large",), "value", "all", "none"))
+    consumer = driver.consumer(ConsumerOptions(0, ("large",), "value", ((0, 0),), None, {}))
+    told = produce_all(producer, Outgoing(0, values, None, None))
+    assert sum(map(len, told)) == 12
+    assert consume_all(consumer, 12).values == values
+    producer.close()
+    consumer.close()
+    driver.remove_topics(["large"])
     driver.close()
 
 

@@ -94,6 +94,7 @@ _TARGETS: dict[str, Callable[[TransportChoices], dict[str, Any]]] = {
     "aeron-ipc": _aeron("ipc"),
     "aeron-udp": _aeron("udp"),
     "nats": lambda choices: {"driver": "nats_jetstream", "system": {"kind": "nats_server"}},
+    "rabbitmq": lambda choices: {"driver": "rabbitmq_streams", "system": {"kind": "rabbitmq_server"}},
     "redis": lambda choices: {"driver": "redis_streams", "system": {"kind": "redis_server"}},
     "zeromq": lambda choices: {"driver": "zeromq"},
 }

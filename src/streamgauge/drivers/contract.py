@@ -60,6 +60,8 @@ class Capabilities:
     unreported: bool = False
     """A producer can do without being told what became of its messages."""
     transactional: bool = False
+    acks_name_offsets: bool = True
+    """An ack says where the message lies; else its offset is UNKNOWN."""
 
 
 @dataclass(frozen=True)

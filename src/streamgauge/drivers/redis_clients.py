@@ -21,7 +21,8 @@ from streamgauge.drivers.contract import (
     Received,
 )
 from streamgauge.drivers.fates import MOST_BYTES, MOST_MESSAGES
-from streamgauge.drivers.redis_wire import Address, Wire, packed
+from streamgauge.drivers.redis_wire import Wire, packed
+from streamgauge.drivers.server_address import ServerAddress
 from streamgauge.payload.making import Outgoing
 from streamgauge.tables.events import BROKER_TIME_APPEND
 
@@ -60,7 +61,7 @@ def _id_before(offset: int) -> str:
 class RedisProducer(Producer):
     """Answers come in the order of the commands, so no id has to be matched."""
 
-    def __init__(self, address: Address, options: ProducerOptions, partitions: int) -> None:
+    def __init__(self, address: ServerAddress, options: ProducerOptions, partitions: int) -> None:
         self._address, self._options, self._partitions = address, options, partitions
         self._wire = Wire(address, f"producer {options.number}")
         self._batches: deque[tuple[int, int, int]] = deque()
@@ -134,7 +135,7 @@ class RedisProducer(Producer):
 class RedisConsumer(Consumer):
     """There is always a question on its way, so that the server answers while the last answer is read."""
 
-    def __init__(self, address: Address, options: ConsumerOptions) -> None:
+    def __init__(self, address: ServerAddress, options: ConsumerOptions) -> None:
         self._address, self._topics = address, options.topics
         self._who = f"consumer {options.number}"
         self._wire = Wire(address, self._who)

@@ -12,6 +12,8 @@ from importlib.metadata import version
 from typing import Any, TypeVar
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from streamgauge.core.errors import BadInput, Unreachable
 from streamgauge.drivers.contract import (
@@ -23,13 +25,14 @@ from streamgauge.drivers.contract import (
     ProducerOptions,
 )
 from streamgauge.drivers.redis_clients import RedisConsumer, RedisProducer, end_of, stream_key
-from streamgauge.drivers.redis_wire import parse_address
+from streamgauge.drivers.server_address import parse_address
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Topics
 
 _Answer = TypeVar("_Answer")
 
+_PORT = 6379
 _ADMIN_S = 15.0
 _NO_KEY = "no such key"
 
@@ -48,8 +51,10 @@ class RedisStreams(Driver):
         url = Settings.model_validate(target.settings).url or endpoints.get("url")
         if not url:
             raise BadInput(f"target {target.name}: settings.url: no Redis address, and no system to start")
-        client = {name: str(value) for name, value in target.client.items()}
-        self._address = parse_address(url, f"target {target.name}: settings.url", client)
+        where = f"target {target.name}: settings.url"
+        self._address = parse_address(url, "redis", _PORT, where, target.client)
+        if self._address.path and not self._address.path.isdecimal():
+            raise BadInput(f"{where}: {url}: databases have numbers; allowed: redis://host:port/number")
         self._partitions = int(endpoints.get("partitions", 1))
         self._admin: Any = None
 
@@ -132,11 +137,13 @@ class RedisStreams(Driver):
             self._admin = redis.Redis(
                 host=address.host,
                 port=address.port,
-                db=address.database,
+                db=int(address.path or 0),
                 username=address.username,
                 password=address.password,
                 socket_timeout=deadline_s,
                 socket_connect_timeout=deadline_s,
+                # What is not there is said at once.
+                retry=Retry(NoBackoff(), 0),
             )
         return self._admin
 

@@ -12,55 +12,22 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 import hiredis
 
-from streamgauge.core.errors import BadInput, CaseFailed, Unreachable
+from streamgauge.core.errors import CaseFailed, Unreachable
+from streamgauge.drivers.server_address import ServerAddress
 
 _CONNECT_S = 10.0
 _READ_BYTES = 1 << 18
 _NOT_YET = object()
 
 
-@dataclass(frozen=True)
-class Address:
-    """Of one server; the password is not part of what is shown."""
-
-    host: str
-    port: int
-    database: int
-    username: str | None
-    password: str | None
-
-    def __str__(self) -> str:
-        return f"redis://{self.host}:{self.port}" + (f"/{self.database}" if self.database else "")
-
-
-def parse_address(url: str, where: str, client: dict[str, str]) -> Address:
-    """`client`: username and password, which are not to be in an address that is written down."""
-    try:
-        parts = urlsplit(url)
-        host, port, database = parts.hostname, parts.port or 6379, int(parts.path.strip("/") or 0)
-    except ValueError as error:
-        raise BadInput(f"{where}: {url}: {error}") from None
-    if parts.scheme != "redis" or not host or parts.query:
-        raise BadInput(
-            f"{where}: {url} is not an address; allowed: redis://host:port, redis://host:port/database"
-        )
-    if parts.username or parts.password:
-        raise BadInput(f"{where}: holds a secret in the clear; write client: {{password: ${{NAME}}}} instead")
-    if unknown := sorted(client.keys() - {"username", "password"}):
-        raise BadInput(f"client.{unknown[0]}: unknown setting; allowed: username, password")
-    return Address(host, port, database, client.get("username"), client.get("password"))
-
-
 class Wire:
     """One thread may write while another reads."""
 
-    def __init__(self, address: Address, who: str) -> None:
+    def __init__(self, address: ServerAddress, who: str) -> None:
         self._address, self._who = address, who
         self._reader = hiredis.Reader(notEnoughData=_NOT_YET)
         self._unsent = b""
@@ -81,8 +48,8 @@ class Wire:
         address = self._address
         if address.password is not None:
             self._ask("AUTH", *filter(None, (address.username, address.password)))
-        if address.database:
-            self._ask("SELECT", str(address.database))
+        if address.path:
+            self._ask("SELECT", address.path)
         self._ask("PING")
 
     def _ask(self, *words: str) -> None:

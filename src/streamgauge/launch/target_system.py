@@ -12,6 +12,7 @@ from streamgauge.spec.target import (
     AeronMediaDriverSystem,
     KafkaClusterSystem,
     NatsServerSystem,
+    RabbitMqServerSystem,
     RedisServerSystem,
     SystemSpec,
     Target,
@@ -22,6 +23,7 @@ from streamgauge.systems.contract import System
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.local_cluster import LocalCluster
 from streamgauge.systems.nats_server import NatsServer
+from streamgauge.systems.rabbitmq_server import RabbitMqServer
 from streamgauge.systems.redis_server import RedisServer
 
 
@@ -93,6 +95,8 @@ def _system(wanted: SystemSpec, log_dir: Path) -> System:
         return AeronMediaDriver(log_dir=log_dir, profile=wanted.profile, properties=properties)
     if isinstance(wanted, NatsServerSystem):
         return NatsServer(log_dir=log_dir, properties=properties)
+    if isinstance(wanted, RabbitMqServerSystem):
+        return RabbitMqServer(log_dir=log_dir, properties=properties)
     if isinstance(wanted, RedisServerSystem):
         return RedisServer(log_dir=log_dir, properties=properties)
     return KafkaCluster(log_dir=log_dir, brokers=wanted.brokers, properties=properties)

@@ -52,6 +52,14 @@ class NatsServerSystem(SpecModel):
     """Lines of its configuration file beside or instead of ours."""
 
 
+class RabbitMqServerSystem(SpecModel):
+    """A RabbitMQ node with its stream plugin, started for the run and stopped after it."""
+
+    kind: Literal["rabbitmq_server"]
+    properties: dict[str, Setting] = {}
+    """Lines of its rabbitmq.conf beside or instead of ours."""
+
+
 class RedisServerSystem(SpecModel):
     """A Redis or Valkey server, started for the run and stopped after it."""
 
@@ -60,7 +68,7 @@ class RedisServerSystem(SpecModel):
     """Lines of its configuration file beside or instead of ours; `appendfsync` says what an ack is worth."""
 
 
-_KINDS = ("aeron_media_driver", "nats_server", "redis_server")
+_KINDS = ("aeron_media_driver", "nats_server", "rabbitmq_server", "redis_server")
 
 
 def _system_branch(value: Any) -> str:
@@ -73,6 +81,7 @@ SystemSpec = Annotated[
     Annotated[KafkaClusterSystem, Tag("<kafka_cluster>")]
     | Annotated[AeronMediaDriverSystem, Tag("<aeron_media_driver>")]
     | Annotated[NatsServerSystem, Tag("<nats_server>")]
+    | Annotated[RabbitMqServerSystem, Tag("<rabbitmq_server>")]
     | Annotated[RedisServerSystem, Tag("<redis_server>")],
     Discriminator(_system_branch),
 ]
