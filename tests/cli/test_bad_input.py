@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,8 @@ def test_help_names_every_command() -> None:
     printed = streamgauge("--help").stdout
     for name in ("run", "e2e", "sweep", "limit", "plot", "cluster", "analyze", "report", "results", "runs"):
         assert f" {name} " in printed
+
+
+def test_it_says_which_version_it_is() -> None:
+    done = streamgauge("--version")
+    assert (done.returncode, done.stdout) == (0, f"streamgauge {version('streamgauge')}\n")

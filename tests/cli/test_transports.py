@@ -134,6 +134,56 @@ class TestInTheJvm:
         assert "kafka-500-002.hlog" in files
 
 
+LOSING = {
+    # Aeron's own: every fiftieth packet that the receiver's socket gives is thrown away.
+    "aeron.ReceiveChannelEndpoint.supplier": "io.aeron.driver.ext.DebugReceiveChannelEndpointSupplier",
+    "aeron.debug.receive.data.loss.rate": 0.02,
+    "aeron.debug.receive.data.loss.seed": 4711,
+}
+
+
+@pytest.fixture(scope="module")
+def streams(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A run over Redis, RabbitMQ, and an Aeron that loses packets and does not ask for them again."""
+    out = tmp_path_factory.mktemp("runs")
+    flags = ["--rps", "1k", "--iterations", "2k", "--warm-up", "200", "--force", "--no-harness"]
+    made = workload("--transport", "redis,rabbitmq,aeron-udp", *flags)
+    made["targets"][2]["settings"]["reliable"] = False
+    made["targets"][2]["system"]["properties"] = LOSING
+    file = out.parent / f"{out.name}.yaml"
+    file.write_text(yaml.safe_dump(made))
+    done = streamgauge("run", file, "--out", out)
+    assert done.returncode == 1, "messages were lost\n" + done.stderr + done.stdout
+    return one_run(out), done.stdout
+
+
+@pytest.mark.spark
+class TestStreams:
+    def test_streams_lose_nothing_and_say_what_an_ack_is_worth(self, streams: tuple[Path, str]) -> None:
+        run, printed = streams
+        part = json.loads((run / "results" / "results.json").read_text())["transports"]
+        rows = {row["transport"]: row for row in part["rows"]}
+        for name in ("redis", "rabbitmq"):
+            row = rows[name]
+            assert (row["status"], row["messages"], row["received"], row["lost"]) == ("ok", 2000, 2000, 0)
+            assert 0 < row["p50_ms"] <= row["p99_9_ms"] <= row["max_ms"]
+        promises = {about["transport"]: about["promises"] for about in part["transports"]}
+        assert promises["redis"] == promises["rabbitmq"] == {"durable": True, "ordered": True, "acked": True}
+        assert "synced once a second (appendfsync everysec)" in printed
+        assert "Not alike: redis, rabbitmq (durable) and aeron-udp (nothing is kept)" in printed
+
+    def test_what_aeron_loses_over_udp_is_counted_and_said(self, streams: tuple[Path, str]) -> None:
+        run, printed = streams
+        document = json.loads((run / "results" / "results.json").read_text())
+        row = next(row for row in document["transports"]["rows"] if row["transport"] == "aeron-udp")
+        assert row["messages"] == 2000
+        assert 0 < row["lost"] == 2000 - row["received"] < 400
+        assert row["status"] != "ok"
+        rows = csv.DictReader((run / "report" / "csv" / "transports.csv").read_text().splitlines())
+        assert next(r["lost"] for r in rows if r["transport"] == "aeron-udp") == str(row["lost"])
+        assert f"{row['lost']} " in printed
+
+
 @pytest.mark.spark
 def test_a_transport_that_breaks_or_is_not_installed_does_not_end_the_run(tmp_path: Path) -> None:
     """A media driver is killed in the first of its two cases; nats-py is not there."""

@@ -26,8 +26,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield server.endpoints()["url"]
 
 
-def rabbitmq_target(url: str, **client: str) -> Target:
-    return Target(name="rabbitmq", driver="rabbitmq_streams", settings={"url": url}, client=client)
+def rabbitmq_target(url: str) -> Target:
+    return Target(name="rabbitmq", driver="rabbitmq_streams", settings={"url": url})
 
 
 class TestStreams(DriverConformance):

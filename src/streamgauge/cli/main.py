@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 import traceback
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
@@ -28,6 +30,13 @@ from streamgauge.cli.runs import runs_command
 from streamgauge.cli.sweep import sweep_command
 from streamgauge.cli.transports import transports_command
 from streamgauge.core.errors import StreamgaugeError
+
+
+def _tell_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"streamgauge {version('streamgauge')}")
+        raise typer.Exit
+
 
 app = typer.Typer(
     name="streamgauge",
@@ -52,6 +61,18 @@ app.command("generate")(generate_command)
 app.command("leader")(leader_command)
 app.command("follower")(follower_command)
 app.add_typer(cluster_app, name="cluster")
+
+
+@app.callback()
+def every_command(
+    tell_version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Say which streamgauge this is.", callback=_tell_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """One benchmarking suite for Kafka and what people weigh against it."""
 
 
 def main() -> None:

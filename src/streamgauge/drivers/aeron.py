@@ -46,6 +46,8 @@ class Settings(SpecModel):
     """Aeron's own way to say it, instead of `transport` and `port`."""
     port: int | None = Field(default=None, ge=1, le=65535)
     """Of 127.0.0.1, for udp; else a free one."""
+    reliable: bool = True
+    """Over udp: what was lost is asked for again. False: it stays lost, and nobody waits for it."""
     directory: str | None = None
     """Of a media driver that runs already; else that of the system."""
     idle: Literal["spin", "yield", "backoff"] = "yield"
@@ -119,7 +121,8 @@ class Aeron(LoopDriver):
             return self.settings.channel
         if self.settings.transport == "ipc":
             return "aeron:ipc"
-        return f"aeron:udp?endpoint={_HOST}:{self._port or 0}"
+        repaired = "" if self.settings.reliable else "|reliable=false"
+        return f"aeron:udp?endpoint={_HOST}:{self._port or 0}{repaired}"
 
     def producer(self, options: ProducerOptions) -> Producer:
         return AeronProducer(

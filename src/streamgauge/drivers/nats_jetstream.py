@@ -142,7 +142,7 @@ class NatsJetStream(Driver):
         except StreamgaugeError:
             raise
         except (nats.errors.Error, OSError, TimeoutError) as error:
-            raise Unreachable(f"NATS at {self._servers}: {error or type(error).__name__}") from None
+            raise Unreachable(f"NATS at {self._servers}: {str(error) or type(error).__name__}") from None
 
 
 class NatsProducer(AsyncProducer):

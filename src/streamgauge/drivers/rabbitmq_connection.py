@@ -56,7 +56,7 @@ class Connection:
                 await made.client.authenticate("/", address.username or _GUEST, address.password or _GUEST)
         except FAILURES as error:
             await made.close()
-            raise Unreachable(f"RabbitMQ at {address}: {error or type(error).__name__}") from None
+            raise Unreachable(f"RabbitMQ at {address}: {str(error) or type(error).__name__}") from None
         return made
 
     @property
@@ -101,6 +101,11 @@ class Connection:
         # However it ends: nothing is asked of it any more.
         with suppress(Exception):
             await asyncio.wait_for(self.client.close(), _CLOSE_S)
+        # rstream leaves the socket open when the server went first.
+        left, self.client._conn = self.client._conn, None
+        with suppress(Exception):
+            if left is not None:
+                await asyncio.wait_for(left.close(), _CLOSE_S)
 
 
 def stream_name(topic: str, partition: int) -> str:

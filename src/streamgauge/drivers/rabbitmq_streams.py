@@ -132,7 +132,7 @@ class RabbitMqStreams(Driver):
         except StreamgaugeError:
             raise
         except FAILURES as error:
-            raise Unreachable(f"RabbitMQ at {self._address}: {error or type(error).__name__}") from None
+            raise Unreachable(f"RabbitMQ at {self._address}: {str(error) or type(error).__name__}") from None
 
     async def _ask(self, ask: Callable[[Connection], Coroutine[Any, Any, _Answer]]) -> _Answer:
         if self._connection is None or not self._connection.is_open:

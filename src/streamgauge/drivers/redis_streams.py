@@ -151,4 +151,4 @@ class RedisStreams(Driver):
         try:
             return ask(self._connected(deadline_s))
         except redis.exceptions.RedisError as error:
-            raise Unreachable(f"Redis at {self._address}: {error or type(error).__name__}") from None
+            raise Unreachable(f"Redis at {self._address}: {str(error) or type(error).__name__}") from None

@@ -21,7 +21,8 @@ class ServerAddress:
     password: str | None = field(repr=False)
 
     def __str__(self) -> str:
-        return f"{self.scheme}://{self.host}:{self.port}" + (f"/{self.path}" if self.path else "")
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}" + (f"/{self.path}" if self.path else "")
 
 
 def parse_address(

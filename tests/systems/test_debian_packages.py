@@ -1,0 +1,78 @@
+"""With an apt of our own making: what the real one does is seen where servers are started from it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from streamgauge.core.errors import NotInstalled
+from streamgauge.systems import debian_packages
+from streamgauge.systems.contract import SystemFailed
+from streamgauge.systems.debian_packages import find_program
+
+# Knows the package only after an update of its lists, and notes how it was called.
+APT_GET = """#!/bin/sh
+echo "$*" >> "$NOTES"
+case "$*" in
+  *Dir::State::lists=*update) exit 0 ;;
+  *Dir::State::lists=*"install tool") printf 'Inst libc6 (2)\\nInst libtool (1)\\nInst tool (1)\\n' ;;
+  *Dir::State::lists=*download*libc6*) exit 9 ;;
+  *Dir::State::lists=*"download libtool tool") touch libtool.deb tool.deb ;;
+  *) echo 'E: Unable to locate package tool' >&2; exit 100 ;;
+esac
+"""
+DPKG_DEB = """#!/bin/sh
+mkdir -p "$3/usr/bin" "$3/usr/lib/x86_64-linux-gnu"
+echo '#!/bin/sh' > "$3/usr/bin/$(basename "$2" .deb)"
+chmod +x "$3/usr/bin/$(basename "$2" .deb)"
+"""
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where apt's calls are noted, on a machine that has apt and no such program."""
+    for name, script in (("apt-get", APT_GET), ("dpkg-deb", DPKG_DEB)):
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / name).write_text(script)
+        (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
+    monkeypatch.setenv("STREAMGAUGE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "notes"
+
+
+def test_a_package_and_what_it_needs_are_fetched_once_after_an_update_of_our_own(notes: Path) -> None:
+    program = find_program(("no-such-tool",), "tool", "usr/bin/tool")
+    assert program.root is not None
+    assert sorted(path.name for path in (program.root / "usr/bin").iterdir()) == ["libtool", "tool"]
+    environment = program.environment()
+    assert environment is not None
+    assert str(program.root / "usr/lib/x86_64-linux-gnu") in environment["LD_LIBRARY_PATH"].split(":")
+    calls = notes.read_text()
+    assert find_program(("no-such-tool",), "tool", "usr/bin/tool") == program
+    assert notes.read_text() == calls
+    assert list(program.root.parent.iterdir()) == [program.root], "nothing half-done stays"
+
+
+def test_a_program_on_the_path_is_taken_as_it_is(notes: Path) -> None:
+    program = find_program(("no-such-tool", "dpkg-deb"), "tool", "usr/bin/tool")
+    assert program.executable == notes.parent / "bin" / "dpkg-deb"
+    assert program.environment() is None
+    assert not notes.exists()
+
+
+@pytest.mark.usefixtures("notes")
+def test_a_package_that_nobody_has_is_said_with_apts_words() -> None:
+    with pytest.raises(SystemFailed, match=r"package other cannot be fetched: .*; put no-such-tool on"):
+        find_program(("no-such-tool",), "other", "usr/bin/other")
+
+
+def test_without_apt_the_command_that_installs_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STREAMGAUGE_CACHE", str(tmp_path))
+    monkeypatch.setattr(debian_packages, "can_unpack", lambda: False)
+    with pytest.raises(NotInstalled, match=r"tool is not installed.*sudo apt-get install tool"):
+        find_program(("no-such-tool",), "tool", "usr/bin/tool")
