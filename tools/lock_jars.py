@@ -42,6 +42,14 @@ LOCKS = {
         Root("io.aeron:aeron-all:1.51.0", alone=True),
         Root("com.google.protobuf:protobuf-java:4.33.0"),
     ],
+    # Spark's Kafka source, for the live view. Of PySpark's own version there is none in Maven Central, and of
+    # its token provider only an older one; nothing of it is used but that a class of it is there.
+    "spark-kafka": [
+        Root("org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0", alone=True),
+        Root("org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0", alone=True),
+        Root("org.apache.kafka:kafka-clients:3.9.2", alone=True),
+        Root("org.apache.commons:commons-pool2:2.13.1", alone=True),
+    ],
     # A Java compiler that needs only a Java 17 runtime.
     "compiler": [Root("org.eclipse.jdt:ecj:3.46.0", alone=True)],
 }

@@ -1,45 +1,48 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from streamgauge.agents import live
 from streamgauge.agents.live import Live
+from streamgauge.agents.rendezvous import Start
 
-from ..core.properties import few_untimed
 from .conftest import Assign
 
-KEPT = 8
+MS = 1_000_000
 
 
-@pytest.fixture(autouse=True, scope="module")
-def small_ring() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(live, "_KEPT", KEPT)
-        yield
+def observe(live: Live, number: int, latencies: list[int], producers: list[int] | None = None) -> None:
+    producers = producers or [0] * len(latencies)
+    intact = np.array([latency >= 0 for latency in latencies])
+    live.observe(number, np.array(latencies, np.int64), np.array(producers, np.int32), intact)
 
 
-@given(batches=st.lists(st.lists(st.integers(0, 10**12), max_size=3 * KEPT), max_size=10))
-@settings(few_untimed, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_is_published_is_of_the_newest_latencies(assign: Assign, batches: list[list[int]]) -> None:
+def test_counts_and_newest_latencies_are_published(assign: Assign) -> None:
     assignment = assign("consumer-0")
     shown = Live(assignment)
-    for batch in batches:
-        shown.observe(np.array(batch, np.int64))
+    observe(shown, 0, [1 * MS, 2 * MS, -1])
+    observe(shown, 0, [3 * MS])
     shown.count(0, 2)
     shown.count(1, 3)
     shown.publish()
-    newest = [latency for batch in batches for latency in batch][-KEPT:]
-    expected = {"case": "001", "kind": "consumer", "messages": 5}
-    if newest:
-        expected["p99_ms"] = pytest.approx(np.percentile(newest, 99) / 1e6)
     run = assignment.run_dir
+    p99_ms = pytest.approx(np.percentile([1, 2, 3], 99))
+    expected = {"case": "001", "kind": "consumer", "messages": 5, "p99_ms": p99_ms}
     assert run.read_json(run.live("consumer-0")) == expected
+
+
+def test_latencies_between_hosts_are_put_right_by_their_clocks(assign: Assign) -> None:
+    """Producer 1's host is 40 ms behind the reference, the consumer's 10 ms."""
+    shown = Live(assign("consumer-0"))
+    shown.set_clock(Start(0, reference_offset_ns=10 * MS, producer_offsets_ns={"0": 0, "1": 40 * MS}))
+    observe(shown, 0, [-10 * MS + 10**9, 30 * MS + 5], [0, 1])
+    assert shown.rings[0].newest(2).tolist() == [10**9, 5]
+
+
+def test_producers_keep_no_latencies(assign: Assign) -> None:
+    assert Live(assign("producer-0")).rings == {}
 
 
 def test_the_display_is_not_worth_failing_for(assign: Assign, tmp_path: Path) -> None:

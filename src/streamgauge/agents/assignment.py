@@ -32,6 +32,8 @@ class Assignment(SpecModel):
     environment: dict[str, str] = {}
     """What the `${NAME}`s in the target stand for."""
     debug: bool = False
+    live_bootstrap: str | None = None
+    """Kafka to which figures are published while the case runs; None: nobody wants them."""
     contest: Contest | None = None
     """Only of a referee."""
     fanout: FanoutPoint | None = None

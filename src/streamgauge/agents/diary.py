@@ -31,6 +31,8 @@ class Manifest:
     """Client settings in force, secrets struck out."""
     counters: dict[str, int] = field(default_factory=dict)
     """What the client counted, e.g. JNI calls; most count nothing."""
+    live: dict[str, Any] = field(default_factory=dict)
+    """What was published for the live view, and what that cost; empty when nothing was."""
 
     @property
     def broken(self) -> bool:

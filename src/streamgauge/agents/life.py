@@ -12,6 +12,7 @@ from streamgauge.agents.consumer import ConsumerAgent
 from streamgauge.agents.diary import Diary, Manifest, write_manifest
 from streamgauge.agents.generator_life import GeneratorLife
 from streamgauge.agents.live import Live
+from streamgauge.agents.live_publishing import LivePublishing
 from streamgauge.agents.order_producer import OrderProducerAgent
 from streamgauge.agents.producer import ProducerAgent
 from streamgauge.agents.referee_life import RefereeLife
@@ -72,12 +73,15 @@ class _Agent:
         # Hundreds of streams would make as many files.
         self._gathered = GatheredFiles(self._files) if len(task.streams) > 1 else None
         self._columns: list[SendColumns | ReceiveColumns] = []
+        self._publishing: LivePublishing | None = None
         self._driver: Driver | None = None
         self._clients: Sequence[Producer | OrderSender | Consumer] = []
         self.manifest = Manifest(task.agent, assignment.case)
 
     def run(self, rendezvous: Rendezvous) -> None:
         assignment = self._assignment
+        if assignment.live_bootstrap is not None:
+            self._publishing = LivePublishing(assignment, self._live)
         target = fill_in(assignment.target, assignment.environment)
         self._driver = driver = open_driver(target, assignment.endpoints)
         role: ProducerAgent | OrderProducerAgent | ConsumerAgent
@@ -93,11 +97,14 @@ class _Agent:
         self._diary.mark("connected", reading.monotonic_ns)
         start = rendezvous.ready(reading, meanwhile=role.idle)
         self._diary.set_clock(reading, start)
+        self._live.set_clock(start)
         if start.sample_machine:
             self._sampler.watch_machine()
         sharpen_sleep()
         if not driver.capabilities.simulated_time:
             self._sampler.start()
+            if self._publishing is not None:
+                self._publishing.start(start.at_ns)
         if isinstance(role, ConsumerAgent):
             role.run(rendezvous)
         else:
@@ -142,6 +149,8 @@ class _Agent:
         except StreamgaugeError as error:
             self.manifest.outcome, self.manifest.reason = "failed", str(error)
             self.manifest.error = type(error).__name__
+        if self._publishing is not None:
+            self.manifest.live = self._publishing.stop()
         self.manifest.counts = dict(self._files.rows)
         self.manifest.counters = added(*(client.counters() for client in self._clients))
         # It goes to the launcher by pipe, too: a full disk must not keep it from there.

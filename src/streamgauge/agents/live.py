@@ -1,58 +1,87 @@
-"""What an agent tells while it runs: its counts and its newest latencies, once a second."""
+"""What an agent tells while it runs: its counts and its newest latencies, once a second.
+
+The hot loops only count and copy. A small file in the run folder is for the progress display; the topic of
+agents/live_publishing, where a run has one, is for the live view.
+"""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.agents.assignment import Assignment
+from streamgauge.agents.latency_ring import LatencyRing
+from streamgauge.agents.rendezvous import Start
 from streamgauge.core.errors import BadInput
 
 _KEPT = 8192
+_KEPT_TO_PUBLISH = 1 << 21
+"""Whole seconds: no consumer takes more than two million messages in one."""
+_LEAST_KEPT = 1024
 
 
 class Live:
-    """A ring of the newest latencies; the sampler's thread publishes a summary now and then."""
+    """Rings of the newest latencies; other threads make something of them."""
 
     def __init__(self, assignment: Assignment) -> None:
         self._run, self._case, self._task = assignment.run_dir, assignment.case, assignment.task
-        self._ring = np.zeros(_KEPT, np.int64)
-        self._seen = 0
+        numbers = self._task.numbers or (0,)
+        kept = _KEPT if assignment.live_bootstrap is None else _KEPT_TO_PUBLISH
+        room = max(_LEAST_KEPT, kept // len(numbers))
+        receives = self._task.kind == "consumer"
+        self.rings: Mapping[int, LatencyRing] = {n: LatencyRing(room) for n in numbers} if receives else {}
+        self._clock_shifts: NDArray[np.int64] | None = None
         self._counts: dict[int, int] = {}
         self.told: dict[str, Any] = {}
         """What else there is to tell."""
 
     @property
     def messages(self) -> int:
-        return sum(self._counts.values())
+        return sum(self._counts.copy().values())
+
+    def set_clock(self, start: Start) -> None:
+        """Where hosts have clocks of their own, latencies are put right by what is known at the start."""
+        if not start.producer_offsets_ns:
+            return
+        offsets = {int(number): offset for number, offset in start.producer_offsets_ns.items()}
+        self._clock_shifts = np.zeros(max(offsets) + 1, np.int64)
+        for number, offset in offsets.items():
+            self._clock_shifts[number] = offset - start.reference_offset_ns
 
     def count(self, number: int, messages: int) -> None:
         """So many messages of the producer or consumer with this number by now."""
         self._counts[number] = messages
 
-    def observe(self, latencies_ns: NDArray[np.int64]) -> None:
-        """Keep the newest; called once a batch."""
-        newest = latencies_ns[-_KEPT:]
-        place = self._seen % _KEPT
-        room = min(len(newest), _KEPT - place)
-        self._ring[place : place + room] = newest[:room]
-        self._ring[: len(newest) - room] = newest[room:]
-        self._seen += len(newest)
+    def observe(
+        self,
+        number: int,
+        latencies_ns: NDArray[np.int64],
+        producers: NDArray[np.int32],
+        intact: NDArray[np.bool_],
+    ) -> None:
+        """Keep those of intact messages; called once a batch."""
+        latencies = latencies_ns[intact]
+        if self._clock_shifts is not None:
+            latencies = latencies - self._clock_shifts.take(producers[intact], mode="clip")
+        self.rings[number].add(latencies)
 
     def publish(self) -> None:
         """Best effort: the display is not worth failing for."""
-        kept = self._ring[: min(self._seen, _KEPT)]
+        if not self._run.is_quick:
+            return
         content: dict[str, Any] = {
             "case": self._case,
             "kind": self._task.kind,
             "messages": self.messages,
             **self.told,
         }
-        if len(kept):
+        most = max(_LEAST_KEPT, _KEPT // max(1, len(self.rings)))
+        newest = [ring.newest(most) for ring in self.rings.values()]
+        if newest and len(kept := np.concatenate(newest)):
             content["p99_ms"] = float(np.percentile(kept, 99)) / 1e6
-        if self._run.is_quick:
-            with contextlib.suppress(BadInput):
-                self._run.write_json(self._run.live(self._task.agent), content)
+        with contextlib.suppress(BadInput):
+            self._run.write_json(self._run.live(self._task.agent), content)

@@ -44,7 +44,7 @@ class OrderReceiving(Receiving):
             self._warming_up = 0
             self._diary.mark("measure_begin", int(rows.received_ns[np.argmax(late)]), self.number)
         self._live.count(self.number, self._columns.received)
-        self._live.observe((rows.received_ns - rows.intended_ns)[intact])
+        self._live.observe(self.number, rows.received_ns - rows.intended_ns, columns["producer"], intact)
         return True
 
     def prove(self, deadline_s: float) -> None:

@@ -106,7 +106,8 @@ class Receiving:
             self._warming_up = 0
             self._diary.mark("measure_begin", received_ns, self.number)
         self._live.count(self.number, self._columns.received)
-        self._live.observe((received_ns - found.intended_ns)[found.state == INTACT])
+        intact = found.state == INTACT
+        self._live.observe(self.number, received_ns - found.intended_ns, found.producer, intact)
         return True
 
     def prove(self, deadline_s: float) -> None:

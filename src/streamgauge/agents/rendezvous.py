@@ -9,7 +9,7 @@ consumer: producers_finished()  ◀─────   consumers read what is left
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from streamgauge.core.clock import ClockReading
@@ -27,6 +27,8 @@ class Start:
     reference_error_ns: int = 0
     sample_machine: bool = False
     """This agent is the one that looks after its whole machine."""
+    producer_offsets_ns: Mapping[str, int] = field(default_factory=dict)
+    """By a producer's number: how its clock stands to the reference; empty when all share one clock."""
 
 
 class Rendezvous(Protocol):

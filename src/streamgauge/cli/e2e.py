@@ -8,9 +8,21 @@ from typing import Annotated, Any
 import typer
 
 from streamgauge.cli.kafka_target import kafka_target
-from streamgauge.cli.options import Acks, Brokers, Debug, Master, Out, PrintWorkload, Quiet, SecretFile
+from streamgauge.cli.options import (
+    Acks,
+    Brokers,
+    Debug,
+    Live,
+    LiveBootstrap,
+    Master,
+    Out,
+    PrintWorkload,
+    Quiet,
+    SecretFile,
+)
 from streamgauge.cli.running import run_or_print
 from streamgauge.core.errors import BadInput
+from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.spec.loading import parse
 from streamgauge.spec.workload import Load, Workload
 
@@ -55,6 +67,8 @@ def e2e_command(
     out: Out = "runs",
     master: Master = None,
     secret_file: SecretFile = None,
+    live: Live = LiveMode.auto,
+    live_bootstrap: LiveBootstrap = None,
     print_workload: PrintWorkload = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -82,7 +96,15 @@ def e2e_command(
         load["warm_up_messages"] = _warm_up_messages(workload.load)
         workload = parse(Workload, content, "e2e")
     raise typer.Exit(
-        run_or_print(workload, only_print=print_workload, out=out, master=master, quiet=quiet, debug=debug)
+        run_or_print(
+            workload,
+            only_print=print_workload,
+            out=out,
+            master=master,
+            live=LiveWish(live, live_bootstrap),
+            quiet=quiet,
+            debug=debug,
+        )
     )
 
 

@@ -12,6 +12,8 @@ from streamgauge.cli.options import (
     Bootstrap,
     Brokers,
     Debug,
+    Live,
+    LiveBootstrap,
     Master,
     Out,
     PrintWorkload,
@@ -22,6 +24,7 @@ from streamgauge.cli.options import (
 )
 from streamgauge.cli.running import resume_run, run_or_print
 from streamgauge.core.errors import BadInput
+from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.spec.loading import parse
 from streamgauge.spec.workload import Workload
 
@@ -58,13 +61,17 @@ def limit_command(
     out: Out = "runs",
     master: Master = None,
     secret_file: SecretFile = None,
+    live: Live = LiveMode.auto,
+    live_bootstrap: LiveBootstrap = None,
     print_workload: PrintWorkload = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Find the highest rate that holds objectives: steps upwards, then halving, every step twice."""
     if resume is not None:
-        raise typer.Exit(resume_run(resume, master=master, quiet=quiet, debug=debug))
+        raise typer.Exit(
+            resume_run(resume, master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
+        )
     if not slo:
         raise BadInput("limit: say what is to hold, as in --slo 'p99<20ms' --slo lost=0")
     search = {
@@ -97,5 +104,13 @@ def limit_command(
     }
     workload = parse(Workload, content, "limit", whole="")
     raise typer.Exit(
-        run_or_print(workload, only_print=print_workload, out=out, master=master, quiet=quiet, debug=debug)
+        run_or_print(
+            workload,
+            only_print=print_workload,
+            out=out,
+            master=master,
+            live=LiveWish(live, live_bootstrap),
+            quiet=quiet,
+            debug=debug,
+        )
     )

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from streamgauge.launch.live_choice import LiveMode
 from streamgauge.launch.shared_secret import SECRET_FILE_VARIABLE
 
 
@@ -44,6 +45,18 @@ SecretFile = Annotated[
         metavar="FILE",
         help="Secret that leader, followers and commands share; or STREAMGAUGE_SECRET.",
         callback=_remember_secret,
+        show_default=False,
+    ),
+]
+Live = Annotated[
+    LiveMode,
+    typer.Option(help="A live view through Spark; auto: where it shares no core with what is measured."),
+]
+LiveBootstrap = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Kafka for the live view's figures; else the target's own.",
         show_default=False,
     ),
 ]

@@ -7,9 +7,19 @@ from typing import Annotated
 
 import typer
 
-from streamgauge.cli.options import Debug, Master, Out, Quiet, Resume, SecretFile
+from streamgauge.cli.options import (
+    Debug,
+    Live,
+    LiveBootstrap,
+    Master,
+    Out,
+    Quiet,
+    Resume,
+    SecretFile,
+)
 from streamgauge.cli.running import resume_run, run_or_print
 from streamgauge.core.errors import BadInput
+from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.spec.loading import load_workload
 
 
@@ -22,6 +32,8 @@ def run_command(
     out: Out = "runs",
     master: Master = None,
     secret_file: SecretFile = None,
+    live: Live = LiveMode.auto,
+    live_bootstrap: LiveBootstrap = None,
     print_workload: Annotated[
         bool, typer.Option("--print-workload", help="Show the workload as it was understood; run nothing.")
     ] = False,
@@ -32,9 +44,19 @@ def run_command(
     if (workload is None) == (resume is None):
         raise BadInput("run: give a workload, or --resume and a run")
     if resume is not None:
-        raise typer.Exit(resume_run(resume, master=master, quiet=quiet, debug=debug))
+        raise typer.Exit(
+            resume_run(resume, master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
+        )
     assert workload is not None
     loaded = load_workload(workload)
     raise typer.Exit(
-        run_or_print(loaded, only_print=print_workload, out=out, master=master, quiet=quiet, debug=debug)
+        run_or_print(
+            loaded,
+            only_print=print_workload,
+            out=out,
+            master=master,
+            live=LiveWish(live, live_bootstrap),
+            quiet=quiet,
+            debug=debug,
+        )
     )

@@ -11,6 +11,7 @@ from streamgauge.analysis.pipeline import analyze
 from streamgauge.analysis.step_figures import step_figures
 from streamgauge.cli.finding import find_run
 from streamgauge.core.errors import StreamgaugeError
+from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.launch.run_cycle import RunCycle
 from streamgauge.report.console import print_results
 from streamgauge.report.document import results_document
@@ -23,31 +24,56 @@ from streamgauge.spec.workload import Workload
 INTERRUPTED_EXIT_CODE = 130
 
 
+_NO_VIEW = LiveWish(LiveMode.off)
+
+
 def run_or_print(
-    workload: Workload, *, only_print: bool, out: str, master: str | None, quiet: bool, debug: bool
+    workload: Workload,
+    *,
+    only_print: bool,
+    out: str,
+    master: str | None,
+    quiet: bool,
+    debug: bool,
+    live: LiveWish = _NO_VIEW,
 ) -> int:
     """As `run_workload`; or show the workload that flags make, to be saved and changed."""
     if only_print:
         typer.echo(dump_yaml(workload), nl=False)
         return 0
-    return run_workload(workload, out=out, master=master, quiet=quiet, debug=debug)
+    return run_workload(workload, out=out, master=master, quiet=quiet, debug=debug, live=live)
 
 
-def run_workload(workload: Workload, *, out: str, master: str | None, quiet: bool, debug: bool) -> int:
+def run_workload(
+    workload: Workload,
+    *,
+    out: str,
+    master: str | None,
+    quiet: bool,
+    debug: bool,
+    live: LiveWish = _NO_VIEW,
+) -> int:
     """The exit code: 0 when every case is ok, else 1."""
     notes = Console(stderr=True, quiet=quiet)
     cycle = RunCycle.new(
-        workload, out=out, master=master, console=notes, show_progress=not quiet, debug=debug
+        workload, out=out, master=master, live=live, console=notes, show_progress=not quiet, debug=debug
     )
     notes.print(f"run {cycle.run.id}", highlight=False)
     return _carry_out(cycle, notes, quiet)
 
 
-def resume_run(location: str, *, master: str | None, quiet: bool, debug: bool) -> int:
+def resume_run(
+    location: str, *, master: str | None, quiet: bool, debug: bool, live: LiveWish = _NO_VIEW
+) -> int:
     """Go on with a run after the last case that it finished."""
     notes = Console(stderr=True, quiet=quiet)
     cycle = RunCycle.resumed(
-        find_run(location), master=master, console=notes, show_progress=not quiet, debug=debug
+        find_run(location),
+        master=master,
+        live=live,
+        console=notes,
+        show_progress=not quiet,
+        debug=debug,
     )
     done, planned = len(cycle.status.cases), len(cycle.plan.cases)
     left = f"{planned - done} of {planned} cases left" if cycle.plan.search is None else f"{done} cases done"

@@ -8,9 +8,21 @@ from typing import Annotated, Any
 import typer
 
 from streamgauge.cli.kafka_target import kafka_target, name_of
-from streamgauge.cli.options import Bootstrap, Debug, Master, Out, Quiet, Resume, SecretFile, TargetFile
+from streamgauge.cli.options import (
+    Bootstrap,
+    Debug,
+    Live,
+    LiveBootstrap,
+    Master,
+    Out,
+    Quiet,
+    Resume,
+    SecretFile,
+    TargetFile,
+)
 from streamgauge.cli.running import resume_run, run_or_print
 from streamgauge.core.errors import BadInput
+from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.spec.loading import parse
 from streamgauge.spec.ranges import listed_values
 from streamgauge.spec.workload import Workload
@@ -73,6 +85,8 @@ def sweep_command(
     out: Out = "runs",
     master: Master = None,
     secret_file: SecretFile = None,
+    live: Live = LiveMode.auto,
+    live_bootstrap: LiveBootstrap = None,
     print_workload: Annotated[
         bool, typer.Option("--print-workload", help="Show the workload that this makes; run nothing.")
     ] = False,
@@ -81,7 +95,9 @@ def sweep_command(
 ) -> None:
     """Measure every combination; figures per test, per topic and per partition."""
     if resume is not None:
-        raise typer.Exit(resume_run(resume, master=master, quiet=quiet, debug=debug))
+        raise typer.Exit(
+            resume_run(resume, master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
+        )
     given = {
         "topics": topics,
         "partitions": partitions,
@@ -121,7 +137,15 @@ def sweep_command(
     }
     workload = parse(Workload, content, "sweep")
     raise typer.Exit(
-        run_or_print(workload, only_print=print_workload, out=out, master=master, quiet=quiet, debug=debug)
+        run_or_print(
+            workload,
+            only_print=print_workload,
+            out=out,
+            master=master,
+            live=LiveWish(live, live_bootstrap),
+            quiet=quiet,
+            debug=debug,
+        )
     )
 
 

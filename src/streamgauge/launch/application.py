@@ -22,7 +22,8 @@ from streamgauge.jvm.jars import SHIPPED_JARS_VARIABLE, cached_jars
 _FOLDER = "streamgauge-package"
 _JARS = "shipped-jars"
 _KEPT = 3
-_BROKER_LOCK = "kafka"
+_NOT_FOR_AGENTS = {"kafka", "spark-kafka"}
+"""Locks of what launchers start: brokers, and Spark's own source."""
 _SAME_TIME = (2000, 1, 1, 0, 0, 0)
 
 
@@ -67,7 +68,7 @@ def _content() -> Iterator[tuple[str, bytes]]:
     for name in ("METADATA", "entry_points.txt"):
         if (text := metadata.read_text(name)) is not None:
             yield f"streamgauge-{metadata.version}.dist-info/{name}", text.encode()
-    for path, jar in cached_jars(but_not={_BROKER_LOCK}).items():
+    for path, jar in cached_jars(but_not=_NOT_FOR_AGENTS).items():
         yield f"{_JARS}/{path}", jar.read_bytes()
 
 

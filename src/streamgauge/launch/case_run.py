@@ -39,6 +39,8 @@ class CaseOutcome:
     """Why the case broke; a run all of whose cases did ends with it."""
     holds: bool = True
     """False: a fan-out with more clients is in vain."""
+    live: list[dict[str, Any]] = field(default_factory=list)
+    """What each agent says of its publishing for the live view, as far as it did."""
 
 
 def run_one_case(
@@ -49,6 +51,7 @@ def run_one_case(
     run: RunDir,
     records: RunRecords,
     *,
+    live_bootstrap: str | None,
     debug: bool,
 ) -> CaseOutcome:
     """Make the topics, run the agents, sample the brokers meanwhile, delete the topics."""
@@ -64,7 +67,15 @@ def run_one_case(
             endpoints = {**system.endpoints, **driver.endpoints(), **own.endpoints}
             # Without the secrets, which are not to be in any file: the crew has them.
             assignments = {
-                task.agent: Assignment.of(crew.agents_run, case, task, endpoints, offsets, debug=debug)
+                task.agent: Assignment.of(
+                    crew.agents_run,
+                    case,
+                    task,
+                    endpoints,
+                    offsets,
+                    debug=debug,
+                    live_bootstrap=live_bootstrap,
+                )
                 for task in case.agents
             }
             with _system_samples(run, case, driver, system, own):
@@ -97,6 +108,7 @@ def _run_agents(crew: Crew, run: RunDir, case: Case, assignments: dict[str, Assi
     except AgentDied as error:
         manifests, reason = _last_words(run, case), str(error)
     outcome = CaseOutcome(CaseStatus("ok"), _settings(manifests))
+    outcome.live = [manifest.live for manifest in manifests if manifest.live]
     if reason or any(m.outcome == "died" for m in manifests):
         died = "; ".join(m.reason for m in manifests if m.outcome == "died" and m.reason)
         outcome.status = CaseStatus("partial", died or reason)

@@ -76,7 +76,7 @@ def slots_within_deadline(session: SparkSession, needed: int) -> int:
     deadline = time.monotonic() + _EXECUTORS_DEADLINE_S
     before, before_s = -1, time.monotonic()
     while True:
-        slots = _slots(session)
+        slots = concurrent_slots(session)
         if slots != before:
             before, before_s = slots, time.monotonic()
         # Those that come, come together: some seconds after the last one nobody will.
@@ -95,7 +95,7 @@ def slots_watched(session: SparkSession) -> Iterator[None]:
         last_seen_s = time.monotonic()
         while not ended.wait(_WATCH_S):
             with suppress(Py4JError, OSError):
-                if _slots(session) > 0:
+                if concurrent_slots(session) > 0:
                     last_seen_s = time.monotonic()
                 elif time.monotonic() - last_seen_s > _GONE_S:
                     session.sparkContext.cancelAllJobs()
@@ -108,7 +108,8 @@ def slots_watched(session: SparkSession) -> Iterator[None]:
         ended.set()
 
 
-def _slots(session: SparkSession) -> int:
+def concurrent_slots(session: SparkSession) -> int:
+    """How many tasks can run at once."""
     context: Any = session.sparkContext._jsc.sc()
     return int(context.maxNumConcurrentTasks(context.resourceProfileManager().defaultResourceProfile()))
 

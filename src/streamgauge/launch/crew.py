@@ -29,7 +29,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.launch.agents_folder import AgentsFolder
 from streamgauge.launch.agreed_start import ReadyAgent, agreed_start
 from streamgauge.launch.clock_watch import ClockWatch
-from streamgauge.launch.crew_member import CrewMember
+from streamgauge.launch.crew_member import EVERYONE, CrewMember
 from streamgauge.launch.meeting import Call, Meeting
 
 _READY_DEADLINE_S = 120.0
@@ -133,6 +133,7 @@ class _Conversation:
         self._load = next(iter(assignments.values())).load
         self._agents = list(assignments)
         self._producers = [agent for agent, a in assignments.items() if a.task.kind == "producer"]
+        self._numbers = {agent: a.task.numbers for agent, a in assignments.items()}
         self._done: dict[str, Manifest] = {}
 
     def lead(self) -> None:
@@ -143,7 +144,8 @@ class _Conversation:
         ready = {agent: _ready_agent(told) for agent, told in readings.items()}
         self._crew.hostnames.update({agent: known.hostname for agent, known in ready.items()})
         starts = agreed_start(ready, self._meeting.lead_s, clock_domain())
-        self._call.say("start", {agent: asdict(start) for agent, start in starts.items()})
+        told = {agent: asdict(start) for agent, start in starts.items()}
+        self._call.say("start", {**told, EVERYONE: {"producer_offsets_ns": self._producer_offsets(ready)}})
         finished = self._gather("finished", self._producers, self._load.time_limit + _DONE_MARGIN_S)
         if finished is None:
             return self.give_up()
@@ -151,6 +153,12 @@ class _Conversation:
         if self._gather("done", self._agents, self._load.drain_timeout + _DONE_MARGIN_S) is None:
             self.give_up()
         return None
+
+    def _producer_offsets(self, ready: Mapping[str, ReadyAgent]) -> dict[int, int]:
+        """By a producer's number; none when all agents share a clock."""
+        if len({agent.offset_ns for agent in ready.values()}) == 1:
+            return {}
+        return {n: ready[agent].offset_ns for agent in self._producers for n in self._numbers[agent]}
 
     def manifests(self) -> list[Manifest]:
         return [self._done[agent] for agent in self._agents if agent in self._done]

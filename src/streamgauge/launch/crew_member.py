@@ -17,6 +17,8 @@ from streamgauge.launch.meeting import Call, Meeting
 
 _WORDS = ("start", "producers_finished")
 """What the launcher says to agents, in this order."""
+EVERYONE = "*"
+"""Beside what the start is for each agent: what all are told alike."""
 _MEASURING_LOOKS = 5
 """While it measures, the launcher's words are looked for that much less often."""
 _END_DEADLINE_S = 5.0
@@ -78,7 +80,8 @@ class CrewMember:
                 continue
             if unsaid and (content := call.hear(unsaid[0])) is not None:
                 if unsaid[0] == "start":
-                    content, look_s = content[self._agent], _MEASURING_LOOKS * look_s
+                    content = {**content[self._agent], **content.get(EVERYONE, {})}
+                    look_s *= _MEASURING_LOOKS
                 child.say({unsaid.pop(0): content})
             elif call.hear("give_up") is not None:
                 return self._give_up(child, assignment)

@@ -15,6 +15,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
 from streamgauge.core.units import format_rate
 from streamgauge.launch.fanout_minutes import MinuteBlocks
+from streamgauge.launch.live_figures import LiveFigures
 from streamgauge.plan.cases import Case
 
 _LOOK_S = 0.5
@@ -32,9 +33,9 @@ class RunProgress:
         self.total_cases, self.done = total_cases, done
         self._took_s: list[float] = []
 
-    def of(self, case: Case) -> CaseProgress:
-        """A context for one case; say how it ended before you leave it."""
-        return CaseProgress(self, self._run, case, self._console, self._is_shown)
+    def of(self, case: Case, live: LiveFigures | None = None) -> CaseProgress:
+        """A context for one case; say how it ended before you leave it. `live`: where its figures are."""
+        return CaseProgress(self, self._run, case, self._console, self._is_shown, live)
 
     def add(self, case: Case, status: CaseStatus, took_s: float) -> None:
         self.done += 1
@@ -74,9 +75,17 @@ class RunProgress:
 class CaseProgress:
     """A bar that follows the agents' live counts; no bar when the output is no terminal."""
 
-    def __init__(self, whole: RunProgress, run: RunDir, case: Case, console: Console, shown: bool) -> None:
-        self._whole, self._run, self._case = whole, run, case
-        self._shown = shown and console.is_terminal and run.is_local
+    def __init__(
+        self,
+        whole: RunProgress,
+        run: RunDir,
+        case: Case,
+        console: Console,
+        shown: bool,
+        live: LiveFigures | None = None,
+    ) -> None:
+        self._whole, self._run, self._case, self._live = whole, run, case, live
+        self._shown = shown and console.is_terminal and (run.is_local or live is not None)
         follow_minutes = shown and run.is_local and case.fanout is not None
         self._minutes = MinuteBlocks(run, case, console) if follow_minutes else None
         total = case.fanout.message_count if case.fanout is not None else case.load.total_messages
@@ -147,6 +156,11 @@ class CaseProgress:
             )
 
     def _look(self) -> tuple[int, int, float | None]:
+        """From the live view, or from what agents write beside the events."""
+        if self._live is not None and (found := self._live.look(self._case.id)) is not None:
+            return found.sent, found.received, found.p99_ms
+        if not self._run.is_local:
+            return 0, 0, None
         sent = received = 0
         worst: float | None = None
         for agent in self._case.agents:

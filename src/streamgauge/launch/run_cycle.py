@@ -18,15 +18,18 @@ from streamgauge.launch.agents_folder import AgentsFolder, agents_folder
 from streamgauge.launch.cluster_settings import launcher_address
 from streamgauge.launch.comparison_check import check_comparison
 from streamgauge.launch.feasibility import impossible_cases
+from streamgauge.launch.live_choice import LiveChoice, LiveWish
+from streamgauge.launch.live_view import LiveView
 from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_records import RunRecords
+from streamgauge.launch.run_session import OneSession, master_and_view
 from streamgauge.launch.search_run import Look, SearchRun
 from streamgauge.launch.spark_session import spark_session
 from streamgauge.launch.target_run import TargetRun, target_run
 from streamgauge.launch.target_system import launched
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan, make_plan, read_plan, write_plan
-from streamgauge.plan.slots import check_slots, default_master, local_slots
+from streamgauge.plan.slots import local_slots
 from streamgauge.spec.loading import dump_yaml
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Workload
@@ -47,6 +50,7 @@ class RunCycle:
         console: Console,
         show_progress: bool,
         debug: bool,
+        live: LiveChoice,
     ) -> None:
         self.run, self.plan, self._records, self._master, self._debug = run, plan, records, master, debug
         self._impossible = impossible_cases(plan.cases)
@@ -55,24 +59,29 @@ class RunCycle:
         self._progress = RunProgress(run, total, console, is_shown=show_progress, done=done)
         self._search = SearchRun(run, plan, plan.search, records) if plan.search else None
         self._errors: list[StreamgaugeError] = []
+        self._live: LiveView | None = None
+        if live.is_on:
+            self._live = LiveView(run.id, live.wish, total, master, self._progress.tell)
+        elif live.is_refused:
+            self._progress.tell(f"live view: none: {live.why_not}")
         self._restarts = len({case.target.name for case in plan.cases}) > 1
         """With one target, a system that is gone is what the run tells; with several, it goes on."""
 
     @classmethod
-    def new(cls, workload: Workload, *, out: str, master: str | None, **shown: Any) -> Self:
+    def new(cls, workload: Workload, *, out: str, master: str | None, live: LiveWish, **shown: Any) -> Self:
         """A run of its own; what can be known to be wrong is said before its folder is made."""
         check_comparison(workload)
         plan = make_plan(workload, "check")
         impossible_cases(plan.cases)
-        master = _enough_slots(plan, master)
+        master, choice = master_and_view(plan, master, live, **shown)
         run = RunDir.create(out, workload.name)
         plan = make_plan(workload, run.id)
         run.write_text(run.workload, dump_yaml(workload))
         write_plan(plan, run)
-        return cls(run, plan, RunRecords.new(run, master), master=master, **shown)
+        return cls(run, plan, RunRecords.new(run, master), master=master, live=choice, **shown)
 
     @classmethod
-    def resumed(cls, run: RunDir, *, master: str | None, **shown: Any) -> Self:
+    def resumed(cls, run: RunDir, *, master: str | None, live: LiveWish, **shown: Any) -> Self:
         """A run that ended before its last case; it goes on after the last one that it finished."""
         plan = read_plan(run)
         if plan.comparison is not None:
@@ -81,8 +90,8 @@ class RunCycle:
                 f"do it again with: streamgauge run {run.url(run.workload)}"
             )
         impossible_cases(plan.cases)
-        master = _enough_slots(plan, master)
-        return cls(run, plan, RunRecords.resumed(run, master), master=master, **shown)
+        master, choice = master_and_view(plan, master, live, **shown)
+        return cls(run, plan, RunRecords.resumed(run, master), master=master, live=choice, **shown)
 
     @property
     def status(self) -> RunStatus:
@@ -119,7 +128,9 @@ class RunCycle:
             todo = list(self.plan.cases)  # for who has to know of agents and targets beforehand
         by_target = [(t, list(c)) for t, c in itertools.groupby(todo, lambda case: case.target)]
         with ExitStack() as stack:
-            sessions = _OneSession(stack, self._session)
+            sessions = OneSession(stack, self._session)
+            if self._live is not None:
+                stack.callback(self._live.close, "the run has ended")
             folder = stack.enter_context(agents_folder(self.run, launcher_address(self._master)))
             for target, cases in by_target:
                 try:
@@ -130,6 +141,8 @@ class RunCycle:
                     # The other targets have nothing to do with it.
                     for case in cases:
                         self._skip(case, error)
+            if self._live is not None:
+                self._live.close("the cases are done; the report follows")
             if len(self._errors) == len(self.plan.cases):
                 raise self._errors[0]  # there is nothing to tell but why
             if self._search is None:
@@ -139,7 +152,7 @@ class RunCycle:
                 self._records.finish_search(self._search.has_found)
             if not self._is_readable_there():
                 stack.close()  # a process has one session at a time
-                sessions = _OneSession(stack, lambda: self._session(ANALYSIS_MASTER))
+                sessions = OneSession(stack, lambda: self._session(ANALYSIS_MASTER))
             afterwards(sessions.get())
 
     def _is_readable_there(self) -> bool:
@@ -147,7 +160,7 @@ class RunCycle:
         return local_slots(self._master) is not None or self.run.is_everywhere
 
     def _run_target(
-        self, target: Target, cases: list[Case], sessions: _OneSession, folder: AgentsFolder, look: Look
+        self, target: Target, cases: list[Case], sessions: OneSession, folder: AgentsFolder, look: Look
     ) -> None:
         """All cases of a target, which are taken from the list as they are done.
 
@@ -168,6 +181,7 @@ class RunCycle:
                         cases,
                         self._records,
                         progress=self._progress,
+                        live=self._live,
                         debug=self._debug,
                     ) as running:
                         if self._search is None:
@@ -215,7 +229,10 @@ class RunCycle:
     def _session(self, master: str | None = None) -> Any:
         slots = 1 if master else self.plan.slots_needed
         log = self._log_dir() / "spark.log" if self.run.is_local else None
-        return spark_session(master or self._master, slots, log, "WARN" if self._debug else "ERROR")
+        level = "WARN" if self._debug else "ERROR"
+        if master is not None or self._live is None:
+            return spark_session(master or self._master, slots, log, level)
+        return spark_session(self._master, slots, log, level, spare_slots=1, jars=self._live.jars())
 
     def _log_dir(self) -> Path:
         folder = self.run.local("logs") if self.run.is_local else Path.cwd() / f"{self.run.id}-logs"
@@ -228,26 +245,3 @@ def _in_turn(cases: list[Case]) -> Iterator[Case]:
     while cases:
         yield cases[0]
         cases.pop(0)
-
-
-class _OneSession:
-    """Spark, started when it is first needed, and once."""
-
-    def __init__(self, stack: ExitStack, start: Callable[[], Any]) -> None:
-        self._stack, self._start = stack, start
-        self._session: SparkSession | None = None
-
-    def get(self) -> SparkSession:
-        if self._session is None:
-            session: SparkSession = self._stack.enter_context(self._start())
-            self._session = session
-        return self._session
-
-
-def _enough_slots(plan: Plan, master: str | None) -> str:
-    """The master to use; BadInput when it is known to have too few slots."""
-    chosen = master or default_master(plan.slots_needed)
-    slots = local_slots(chosen)
-    if slots is not None:
-        check_slots(plan.slots_needed, slots, chosen)
-    return chosen

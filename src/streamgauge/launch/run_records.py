@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import psutil
@@ -57,6 +57,11 @@ class RunRecords:
     def note_system(self, target: Target, system: TargetSystem, facts: dict[str, Any]) -> None:
         about = {"description": system.description, **facts, **system.settings}
         self._environment.setdefault("systems", {})[target.name] = about
+        self._write()
+
+    def note_live(self, costs: Mapping[str, Any]) -> None:
+        """What the live view cost, by case."""
+        self._environment["live_view"] = {f"case {case}": cost for case, cost in costs.items()}
         self._write()
 
     def begin_case(self, case: Case) -> None:

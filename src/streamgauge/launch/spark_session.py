@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -52,17 +52,26 @@ _STOP_DEADLINE_S = 15.0
 
 @contextmanager
 def spark_session(
-    master: str, slots_needed: int = 1, log: Path | None = None, log_level: str = "ERROR"
+    master: str,
+    slots_needed: int = 1,
+    log: Path | None = None,
+    log_level: str = "ERROR",
+    *,
+    spare_slots: int = 0,
+    jars: Sequence[Path] = (),
 ) -> Iterator[SparkSession]:
     """A session on `master`; checks that it has enough slots, and ends with the block.
 
-    What Spark and its processes print goes to `log`, so that the terminal is ours.
+    What Spark and its processes print goes to `log`, so that the terminal is ours. `spare_slots`: beyond
+    those that are needed, if they can be had; `jars`: what Spark is to load beside its own.
     """
     local = local_slots(master)
     if local is not None:
         check_slots(slots_needed, local, master)
-    on_cluster = cluster_settings(master, slots_needed) if local is None else ClusterSettings()
+    on_cluster = cluster_settings(master, slots_needed + spare_slots) if local is None else ClusterSettings()
     settings = {"spark.master": master, "spark.app.name": "streamgauge", **_SETTINGS, **on_cluster.settings}
+    if jars:
+        settings["spark.jars"] = ",".join(map(str, jars))
     try:
         on_interrupt = signal.getsignal(signal.SIGINT)
         variables = {**_for_spark(is_local=local is not None), **on_cluster.environment}
@@ -72,7 +81,7 @@ def spark_session(
             # Spark puts its own in place, which does not know of cases that have to be ended well.
             signal.signal(signal.SIGINT, on_interrupt)
     except Exception as error:  # py4j and Spark raise all sorts of things here
-        raise BadInput(f"--master {master}: Spark cannot start: {_first_line(error)}") from error
+        raise BadInput(f"--master {master}: Spark cannot start: {first_line(error)}") from error
     try:
         # It would print a traceback when Java is ended together with us.
         server: Any = session.sparkContext._accumulatorServer
@@ -158,5 +167,5 @@ def _output_to(log: Path | None) -> Iterator[None]:
         os.close(theirs)
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

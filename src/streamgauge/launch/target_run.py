@@ -15,6 +15,7 @@ from streamgauge.drivers.registry import open_driver
 from streamgauge.launch.agents_folder import AgentsFolder
 from streamgauge.launch.case_run import CaseOutcome, run_one_case
 from streamgauge.launch.crew import Crew
+from streamgauge.launch.live_view import LiveView
 from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.target_system import LaunchedSystem, TargetSystem
@@ -39,8 +40,10 @@ class TargetRun:
         records: RunRecords,
         *,
         progress: RunProgress,
+        live: LiveView | None,
         debug: bool,
     ) -> None:
+        self._live = live
         self._session, self._run, self._folder = session, run, folder
         self._agents, self._environment = agents, environment
         self._records, self._progress, self._debug = records, progress, debug
@@ -55,6 +58,8 @@ class TargetRun:
         facts = self._driver.check_reachable(REACH_DEADLINE_S)
         promises = {"capabilities": asdict(self._driver.capabilities)}
         self._records.note_system(target, self._system, {**facts, **promises})
+        if self._live is not None:
+            self._live.open(self._session, target, facts.get("bootstrap"), len(self._agents))
 
     def run_case(self, case: Case) -> CaseOutcome:
         assert self._driver is not None
@@ -62,13 +67,24 @@ class TargetRun:
             self._crew.dismiss()
             self._crew = self._hire()
         self._records.begin_case(case)
-        with self._progress.of(case) as shown:
+        live = self._live if self._live is not None and self._live.begin(case) else None
+        with self._progress.of(case, None if live is None else live.figures) as shown:
             outcome = run_one_case(
-                self._crew, case, self._driver, self._system, self._run, self._records, debug=self._debug
+                self._crew,
+                case,
+                self._driver,
+                self._system,
+                self._run,
+                self._records,
+                live_bootstrap=None if live is None else live.bootstrap,
+                debug=self._debug,
             )
             if outcome.status.reason:
                 outcome.status.reason = strike_out(outcome.status.reason, self._environment)
             shown.ended(outcome.status)
+        if live is not None:
+            live.end(case, outcome.status.status, outcome.live)
+            self._records.note_live(live.costs)
         self._records.end_case(case, outcome.status, outcome.client_settings)
         return outcome
 
@@ -80,6 +96,8 @@ class TargetRun:
     def close(self) -> None:
         try:
             self._crew.dismiss()
+            if self._live is not None:
+                self._live.close_target()
         finally:
             if self._driver is not None:
                 self._driver.close()
@@ -99,6 +117,7 @@ def target_run(
     records: RunRecords,
     *,
     progress: RunProgress,
+    live: LiveView | None,
     debug: bool,
 ) -> Iterator[TargetRun]:
     """Agents come up while the system does; secrets are struck out of whatever goes wrong."""
@@ -107,7 +126,15 @@ def target_run(
     environment = {k: v for part in parts.values() for k, v in environment_of(part).items()}
     try:
         running = TargetRun(
-            session, run, folder, agents_of(cases), environment, records, progress=progress, debug=debug
+            session,
+            run,
+            folder,
+            agents_of(cases),
+            environment,
+            records,
+            progress=progress,
+            live=live,
+            debug=debug,
         )
         try:
             running.connect(target, launched_system)
