@@ -181,7 +181,9 @@ class TestStreams:
         assert row["status"] != "ok"
         rows = csv.DictReader((run / "report" / "csv" / "transports.csv").read_text().splitlines())
         assert next(r["lost"] for r in rows if r["transport"] == "aeron-udp") == str(row["lost"])
-        assert f"{row['lost']} " in printed
+        share = f"{row['lost']} of 2,000 measured messages never came"
+        assert f"aeron-udp at 1K: {share}" in printed.replace("\n", " ")
+        assert "acknowledged messages lost" not in printed
 
 
 @pytest.mark.spark

@@ -57,6 +57,17 @@ def test_the_tables_say_what_went_wrong_and_what_the_system_refused(transports: 
     assert "| 7 |" in lines[1]
 
 
+def test_what_was_lost_is_said_as_the_table_has_it_and_as_the_case_has_it(transports: RunDir) -> None:
+    part = results_document(transports)["transports"]
+    reason = "9 acknowledged messages lost, though later ones of their partition came"
+    for row in part["rows"]:
+        row |= {"messages": 2000, "lost": 7, "reasons": [reason]}
+    said = list(remarks(part))
+    assert "log at 1K: 7 of 2,000 measured messages never came (0.350%)" in said
+    assert f"log at 1K: {reason}; warm-up included" in said
+    assert f"socket at 1K: {reason.replace('acknowledged ', '')}; warm-up included" in said
+
+
 def test_the_console_shows_the_same_rows(transports: RunDir) -> None:
     console = Console(width=120, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     print_results(results_document(transports), console)

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from streamgauge.core.errors import NotInstalled
-from streamgauge.systems import debian_packages
+from streamgauge.systems import debian_packages, rabbitmq_server
 from streamgauge.systems.contract import SystemFailed
 from streamgauge.systems.debian_packages import find_program
+from streamgauge.systems.rabbitmq_server import RabbitMqServer
+from streamgauge.systems.redis_server import RedisServer
 
 # Knows the package only after an update of its lists, and notes how it was called.
 APT_GET = """#!/bin/sh
@@ -76,3 +78,20 @@ def test_without_apt_the_command_that_installs_it_is_said(
     monkeypatch.setattr(debian_packages, "can_unpack", lambda: False)
     with pytest.raises(NotInstalled, match=r"tool is not installed.*sudo apt-get install tool"):
         find_program(("no-such-tool",), "tool", "usr/bin/tool")
+
+
+@pytest.mark.parametrize(
+    ("system", "package"), [(RedisServer, "redis-server"), (RabbitMqServer, "rabbitmq-server")]
+)
+def test_a_machine_without_a_server_and_without_apt_is_told_what_to_do(
+    system: type[RedisServer | RabbitMqServer],
+    package: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("STREAMGAUGE_CACHE", str(tmp_path))
+    monkeypatch.setattr(debian_packages, "_SYSTEM_FOLDERS", ())
+    monkeypatch.setattr(rabbitmq_server, "NAMES", ("rabbitmq-server",))
+    with pytest.raises(NotInstalled, match=rf"not installed, .* sudo apt-get install {package}"):
+        system(log_dir=tmp_path).start()

@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from streamgauge.core.errors import BadInput, NotInstalled
+from streamgauge.core.errors import BadInput
 from streamgauge.systems import redis_server
 from streamgauge.systems.contract import SystemFailed
 from streamgauge.systems.debian_packages import can_unpack, own_program
@@ -63,13 +63,3 @@ def test_what_an_ack_is_worth_is_in_its_description(tmp_path: Path) -> None:
 def test_a_setting_that_the_run_depends_on_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"system.properties.port cannot be set: .*settings.url"):
         RedisServer(log_dir=tmp_path, properties={"port": "6379"})
-
-
-def test_a_machine_without_it_and_without_apt_is_told_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("STREAMGAUGE_CACHE", str(tmp_path))
-    monkeypatch.setattr("streamgauge.systems.debian_packages._SYSTEM_FOLDERS", ())
-    with pytest.raises(NotInstalled, match=r"not installed, .* sudo apt-get install redis-server"):
-        RedisServer(log_dir=tmp_path).start()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,9 @@ from streamgauge.tables.events import BROKER_TIME_APPEND
 
 _PUBLISH_BYTES, _MESSAGE_BYTES = 13, 12
 """What a frame, and each message in it, takes beside the values."""
-_CREDIT = 10
-"""Chunks that the server sends ahead."""
-_MOST_CHUNKS = 64
-"""That wait to be polled; beyond, the server is given no more credit."""
+_CREDIT = 64
+"""Chunks that the server sends before they are asked for."""
+_MOST_AT_ONCE = 1000
 
 
 class RabbitMqProducer(AsyncProducer):
@@ -107,8 +107,6 @@ class RabbitMqConsumer(AsyncConsumer):
         """By subscription."""
         self._positions: dict[tuple[int, int], int] = {}
         self._chunks: deque[Any] = deque()
-        self._owed: list[int] = []
-        """Subscriptions that get a credit as soon as there is room."""
         self._came = asyncio.Event()
 
     async def start(self) -> None:
@@ -121,7 +119,6 @@ class RabbitMqConsumer(AsyncConsumer):
             await self._connection.close()
         self._places, self._positions = list(start), dict(start)
         self._chunks.clear()
-        self._owed.clear()
         self._connection = await Connection.opened(self._address, f"consumer {self._options.number}")
         await self._connection.take_chunks(self._take)
         for subscription, place in enumerate(self._places):
@@ -132,14 +129,9 @@ class RabbitMqConsumer(AsyncConsumer):
                 initial_credit=_CREDIT,
             )
 
-    async def _take(self, chunk: Any) -> None:
-        assert self._connection is not None
+    def _take(self, chunk: Any) -> None:
         self._chunks.append(chunk)
         self._came.set()
-        if len(self._chunks) < _MOST_CHUNKS:
-            await self._connection.client.credit(chunk.subscription_id, 1)
-        else:
-            self._owed.append(chunk.subscription_id)
 
     async def wait_ready(self, deadline_s: float) -> None:
         """Subscribed: the server has answered."""
@@ -153,31 +145,28 @@ class RabbitMqConsumer(AsyncConsumer):
                 await asyncio.wait_for(self._came.wait(), timeout_s)
             except TimeoutError:
                 return None
-        chunk = self._chunks.popleft()
-        while self._owed and len(self._chunks) < _MOST_CHUNKS:
-            await self._connection.client.credit(self._owed.pop(), 1)
-        return self._received(chunk)
+        runs: list[_Run] = []
+        used: Counter[int] = Counter()
+        count = 0
+        while self._chunks and count < _MOST_AT_ONCE:
+            chunk = self._chunks.popleft()
+            used[chunk.subscription_id] += 1
+            runs.append(self._run_of(chunk))
+            count += len(runs[-1].values)
+        for subscription, chunks in used.items():
+            await self._connection.client.credit(subscription, chunks)
+        return _received(runs) if count else None
 
-    def _received(self, chunk: Any) -> Received | None:
+    def _run_of(self, chunk: Any) -> _Run:
+        """A chunk comes whole, also when it was to be read from its middle."""
         place = self._places[chunk.subscription_id]
         values, first = chunk.get_messages(), chunk.chunk_first_offset
         if len(values) != chunk.num_records:
             raise CaseFailed(f"consumer {self._options.number}: RabbitMQ: a chunk does not hold what it says")
-        # A chunk comes whole, also when it was to be read from its middle.
         before = max(0, self._positions[place] - first)
-        if before >= len(values):
-            return None
         values = values[before:]
-        self._positions[place] = first + before + len(values)
-        return Received(
-            values=values,
-            carried=None,
-            topics=place[0],
-            partitions=place[1],
-            offsets=np.arange(first + before, first + before + len(values)),
-            timestamps_ms=np.full(len(values), chunk.timestamp, np.int64),
-            timestamp_kind=BROKER_TIME_APPEND,
-        )
+        self._positions[place] = max(self._positions[place], first + before + len(values))
+        return _Run(place, first + before, chunk.timestamp, values)
 
     async def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
         if self._chunks:
@@ -190,6 +179,33 @@ class RabbitMqConsumer(AsyncConsumer):
     async def close(self) -> None:
         if self._connection is not None:
             await self._connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Messages of one stream, one after the other."""
+
+    place: tuple[int, int]
+    first_offset: int
+    timestamp_ms: int
+    values: list[bytes]
+
+
+def _received(runs: list[_Run]) -> Received:
+    counts = [len(run.values) for run in runs]
+
+    def each(figures: list[int], kind: type[np.integer[Any]]) -> Any:
+        return np.repeat(np.array(figures, kind), counts)
+
+    return Received(
+        values=[value for run in runs for value in run.values],
+        carried=None,
+        topics=each([run.place[0] for run in runs], np.int32),
+        partitions=each([run.place[1] for run in runs], np.int32),
+        offsets=np.concatenate([np.arange(len(run.values)) + run.first_offset for run in runs]),
+        timestamps_ms=each([run.timestamp_ms for run in runs], np.int64),
+        timestamp_kind=BROKER_TIME_APPEND,
+    )
 
 
 def _frames(values: list[bytes], most_bytes: int) -> Iterator[tuple[int, list[bytes]]]:

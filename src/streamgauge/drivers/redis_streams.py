@@ -84,7 +84,7 @@ class RedisStreams(Driver):
         self._partitions = topics.partitions
         made = []
         for name in names:
-            kinds = {self._asked(lambda admin, key=key: admin.type(key)) for key in self._keys(name)}
+            kinds = self._kinds(name)
             if wrong := kinds - {b"stream", b"none"}:
                 raise BadInput(
                     f"topic {name}: Redis holds a {wrong.pop().decode()} by that name, not a stream"
@@ -92,6 +92,9 @@ class RedisStreams(Driver):
             if kinds == {b"none"}:
                 made.append(name)
         return made
+
+    def _kinds(self, name: str) -> set[bytes]:
+        return self._asked(lambda admin: {admin.type(key) for key in self._keys(name)})
 
     def remove_topics(self, names: list[str]) -> None:
         keys = [key for name in names for key in self._keys(name)]

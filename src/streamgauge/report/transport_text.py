@@ -73,10 +73,27 @@ def remarks(part: Document) -> Iterator[str]:
     for about in part["transports"]:
         for note in about["notes"]:
             yield f"{about['transport']}: {note}"
+    acked = {about["transport"]: about["promises"].get("acked", True) for about in part["transports"]}
     for row in part["rows"]:
-        for reason in [*row["reasons"], _drift_text(row)]:
+        reasons = [_plain(reason, acked[row["transport"]]) for reason in row["reasons"]]
+        for reason in [_lost_text(row), *reasons, _drift_text(row)]:
             if reason:
                 yield f"{row['transport']} at {rate_name(row['rate_per_s'])}: {reason}"
+
+
+def _lost_text(row: Document) -> str:
+    """Of the measured messages, as the table has it; what is said of the case counts its warm-up, too."""
+    if not row["lost"]:
+        return ""
+    share = 100 * row["lost"] / row["messages"]
+    return f"{row['lost']:,} of {row['messages']:,} measured messages never came ({digits_text(share)}%)"
+
+
+def _plain(reason: str, is_acked: bool) -> str:
+    """Where nobody acknowledges, nothing was acknowledged; and of a case all messages are counted."""
+    if "acknowledged messages " not in reason:
+        return reason
+    return f"{reason if is_acked else reason.replace('acknowledged ', '')}; warm-up included"
 
 
 def _drift_text(row: Document) -> str:

@@ -77,11 +77,11 @@ def end(processes: Iterable[subprocess.Popen[bytes]], deadline_s: float = STOP_D
                 _wait(process, _KILL_DEADLINE_S)
 
 
-def why_it_ended(process: subprocess.Popen[bytes], log: Path) -> str:
-    """One line: how a process ended, and what it said last that explains it."""
+def why_it_ended(process: subprocess.Popen[bytes], log: Path, said: str = "") -> str:
+    """One line: how a process ended, and what explains it; by itself what it `said` last that does."""
     code = process.returncode
     how = f"killed by {signal.Signals(-code).name}" if code and code < 0 else f"exit code {code}"
-    said = telling_line(log_text(log))
+    said = said or telling_line(log_text(log))
     return f"{how}: {said}; see {log}" if said else f"{how}; see {log}"
 
 

@@ -7,6 +7,7 @@ data, and the name server (epmd), which else would be started as a daemon and st
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -25,6 +26,8 @@ _PACKAGE = "rabbitmq-server"
 _INSIDE = "usr/lib/rabbitmq/bin/rabbitmq-server"
 _NODE = "streamgauge@localhost"
 _READY = "Server startup complete"
+_DETAIL = re.compile(r"\[error\] \S+ +- (.+)")
+_BOOT_ERROR = re.compile(r"Error during startup: (.+)")
 _OWN = ("listeners.", "stream.listeners.", "stream.advertised_")
 """What finding it depends on."""
 
@@ -93,6 +96,8 @@ class RabbitMqServer(ServerProcess):
         own = {
             "HOME": folder,
             "PATH": f"{folder / 'bin'}:{inherited.get('PATH', os.defpath)}",
+            # A dump would be written to wherever the user happens to be.
+            "ERL_CRASH_DUMP_SECONDS": 0,
             "ERL_EPMD_ADDRESS": HOST,
             "ERL_EPMD_PORT": self._epmd_port,
             # Its script then becomes the server instead of waiting for it.
@@ -101,6 +106,7 @@ class RabbitMqServer(ServerProcess):
             "RABBITMQ_CONFIG_FILE": folder / "rabbitmq.conf",
             "RABBITMQ_DIST_PORT": self._node_port,
             "RABBITMQ_ENABLED_PLUGINS_FILE": folder / "enabled_plugins",
+            "RABBITMQ_LOG": "-color",
             "RABBITMQ_LOG_BASE": folder / "log",
             "RABBITMQ_MNESIA_BASE": folder / "data",
             "RABBITMQ_NODENAME": _NODE,
@@ -112,6 +118,12 @@ class RabbitMqServer(ServerProcess):
 
     def _is_ready(self) -> bool:
         return _READY in log_text(self.log_file())
+
+    def _complaint(self) -> str:
+        """Its own words stand far above the report of Erlang's supervisors."""
+        text = log_text(self.log_file())
+        details = _DETAIL.findall(text) or _BOOT_ERROR.findall(text)[-1:]
+        return ": ".join(detail.strip() for detail in details)
 
     def endpoints(self) -> dict[str, str]:
         return {"url": f"rabbitmq-stream://{HOST}:{self._port}"}

@@ -47,6 +47,10 @@ class ServerProcess(System):
         """Of its process; None: ours."""
         return None
 
+    def _complaint(self) -> str:
+        """What of its log tells why it ended; empty: the last line that looks like it."""
+        return ""
+
     def _parent(self) -> Path | None:
         """Where its folder is made; None: among the system's temporary files."""
         return None
@@ -80,7 +84,7 @@ class ServerProcess(System):
             if self._process is None:
                 raise SystemFailed(f"{self.what} was not launched")
             if self._process.poll() is not None:
-                reason = why_it_ended(self._process, self.log_file())
+                reason = why_it_ended(self._process, self.log_file(), self._complaint())
                 again = self.lost_a_port is not None and self.lost_a_port in log_text(self.log_file())
                 self.stop()
                 if not again or attempt == _ATTEMPTS:
