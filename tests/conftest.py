@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from pyspark.sql import SparkSession
 
+from streamgauge.core.errors import NotInstalled
 from streamgauge.launch.spark_session import spark_session
+from streamgauge.systems.contract import SystemFailed
+from streamgauge.systems.debian_packages import Program
 from streamgauge.systems.kafka_cluster import KafkaCluster
+from streamgauge.systems.rabbitmq_server import rabbitmq_program
+from streamgauge.systems.redis_server import redis_program
 
 
 @pytest.fixture(scope="session")
@@ -23,3 +28,21 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One Spark session for all tests that compute in this process."""
     with spark_session("local[2]", log=tmp_path_factory.mktemp("spark") / "log") as session:
         yield session
+
+
+@pytest.fixture(scope="session")
+def redis_is_there() -> None:
+    """Installed, or fetched now; else there is nothing to test with."""
+    _skip_without(redis_program)
+
+
+@pytest.fixture(scope="session")
+def rabbitmq_is_there() -> None:
+    _skip_without(rabbitmq_program)
+
+
+def _skip_without(find: Callable[[], Program]) -> None:
+    try:
+        find()
+    except (NotInstalled, SystemFailed) as error:
+        pytest.skip(f"not to be had here: {error}")

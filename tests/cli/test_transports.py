@@ -143,7 +143,9 @@ LOSING = {
 
 
 @pytest.fixture(scope="module")
-def streams(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def streams(
+    redis_is_there: None, rabbitmq_is_there: None, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, str]:
     """A run over Redis, RabbitMQ, and an Aeron that loses packets and does not ask for them again."""
     out = tmp_path_factory.mktemp("runs")
     flags = ["--rps", "1k", "--iterations", "2k", "--warm-up", "200", "--force", "--no-harness"]

@@ -11,17 +11,14 @@ from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.making import Outgoing
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Topics
-from streamgauge.systems.debian_packages import can_unpack, own_program
-from streamgauge.systems.rabbitmq_server import NAMES, RabbitMqServer
+from streamgauge.systems.rabbitmq_server import RabbitMqServer
 from tests.drivers.conformance import DriverConformance, consume_all, produce_all
 
-pytestmark = pytest.mark.skipif(
-    own_program(NAMES) is None and not can_unpack(), reason="no rabbitmq-server, and no apt to fetch it with"
-)
+pytestmark = pytest.mark.usefixtures("rabbitmq_is_there")
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def url(rabbitmq_is_there: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with RabbitMqServer(log_dir=tmp_path_factory.mktemp("logs")) as server:
         yield server.endpoints()["url"]
 

@@ -18,10 +18,10 @@ from streamgauge.systems.redis_server import RedisServer
 APT_GET = """#!/bin/sh
 echo "$*" >> "$NOTES"
 case "$*" in
-  *Dir::State::lists=*update) exit 0 ;;
-  *Dir::State::lists=*"install tool") printf 'Inst libc6 (2)\\nInst libtool (1)\\nInst tool (1)\\n' ;;
-  *Dir::State::lists=*download*libc6*) exit 9 ;;
-  *Dir::State::lists=*"download libtool tool") touch libtool.deb tool.deb ;;
+  *--config-file*update) exit 0 ;;
+  *--config-file*"install tool") printf 'Inst libc6 (2)\\nInst libtool (1)\\nInst tool (1)\\n' ;;
+  *--config-file*download*libc6*) exit 9 ;;
+  *--config-file*"download libtool tool") touch libtool.deb tool.deb ;;
   *) echo 'E: Unable to locate package tool' >&2; exit 100 ;;
 esac
 """

@@ -153,3 +153,9 @@ def test_waiting_for_what_was_not_launched_is_an_error(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cluster.stop()
+
+
+def test_what_an_ack_is_worth_is_in_its_description(tmp_path: Path) -> None:
+    assert KafkaCluster(log_dir=tmp_path).description().endswith("1 broker(s), synced when the system likes")
+    flushing = KafkaCluster(log_dir=tmp_path, properties={"log.flush.interval.messages": "1"})
+    assert flushing.description().endswith("synced as log.flush.* says")

@@ -7,12 +7,9 @@ import pytest
 
 from streamgauge.core.errors import BadInput
 from streamgauge.systems.contract import SystemFailed
-from streamgauge.systems.debian_packages import can_unpack, own_program
-from streamgauge.systems.rabbitmq_server import NAMES, RabbitMqServer
+from streamgauge.systems.rabbitmq_server import RabbitMqServer
 
-needs_a_server = pytest.mark.skipif(
-    own_program(NAMES) is None and not can_unpack(), reason="no rabbitmq-server, and no apt to fetch it with"
-)
+needs_a_server = pytest.mark.usefixtures("rabbitmq_is_there")
 
 
 def listening_on(pid: int) -> set[str]:

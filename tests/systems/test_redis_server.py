@@ -9,14 +9,10 @@ import pytest
 from streamgauge.core.errors import BadInput
 from streamgauge.systems import redis_server
 from streamgauge.systems.contract import SystemFailed
-from streamgauge.systems.debian_packages import can_unpack, own_program
 from streamgauge.systems.ports import HOST, free_ports
 from streamgauge.systems.redis_server import RedisServer
 
-needs_a_server = pytest.mark.skipif(
-    own_program(("redis-server", "valkey-server")) is None and not can_unpack(),
-    reason="no redis-server, and no apt to fetch it with",
-)
+needs_a_server = pytest.mark.usefixtures("redis_is_there")
 
 
 @needs_a_server

@@ -85,22 +85,11 @@ def unpacked(package: str, remedy: str) -> Path:
 
 
 def _fetch(package: str, scratch: Path, remedy: str) -> Path:
-    """As apt knows the packages now; if that fails, as a list of our own knows them after an update."""
+    """As apt knows the packages now; if that fails, as lists of our own know them after an update."""
     downloads, made = scratch / "downloads", scratch / "root"
-    own_lists = _own_lists(scratch / "apt")
-    for options in ([], own_lists):
-        if options and (why := _run(["apt-get", *options, "update"], scratch)[1]):
-            break
-        shutil.rmtree(downloads, ignore_errors=True)
-        downloads.mkdir()
-        said, why = _run(
-            ["apt-get", *options, "--simulate", "--no-install-recommends", "install", package], downloads
-        )
-        names = [name for name in _WANTED.findall(said) if name.partition(":")[0] not in _NEVER]
-        if not why and names:
-            _, why = _run(["apt-get", *options, "download", *names], downloads)
-        if not why:
-            break
+    if why := _download(package, downloads, []):
+        own = _own_lists(scratch / "apt")
+        why = _run(["apt-get", *own, "update"], scratch)[1] or _download(package, downloads, own)
     found = sorted(downloads.glob("*.deb"))
     if why or not found:
         raise SystemFailed(f"Debian's package {package} cannot be fetched: {why or 'nothing came'}; {remedy}")
@@ -111,18 +100,30 @@ def _fetch(package: str, scratch: Path, remedy: str) -> Path:
     return made
 
 
+def _download(package: str, folder: Path, options: Sequence[str]) -> str:
+    """Into an empty folder, with all that the machine lacks; why not, or nothing."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    asked = ["apt-get", *options, "--simulate", "--no-install-recommends", "install", package]
+    said, why = _run(asked, folder)
+    names = [name for name in _WANTED.findall(said) if name.partition(":")[0] not in _NEVER]
+    return why or _run(["apt-get", *options, "download", *names], folder)[1]
+
+
 def _own_lists(folder: Path) -> list[str]:
     """Options that let apt update without root, and without touching the machine's lists."""
     for part in ("lists/partial", "cache/archives/partial"):
         (folder / part).mkdir(parents=True, exist_ok=True)
+    # What the machine does after its own updates is not for ours.
+    hooks = [f"#clear APT::Update::{name};" for name in ("Pre-Invoke", "Post-Invoke", "Post-Invoke-Success")]
     own = {
         "Dir::State::lists": folder / "lists",
         "Dir::Cache": folder / "cache",
-        # Else hooks of the machine's own updates would run with ours.
-        "APT::Update::Post-Invoke::": "true",
         "APT::Sandbox::User": "root",
     }
-    return [word for name, value in own.items() for word in ("-o", f"{name}={value}")]
+    settings = folder / "apt.conf"
+    settings.write_text("\n".join([*hooks, *(f'{name} "{value}";' for name, value in own.items())]) + "\n")
+    return ["--config-file", str(settings)]
 
 
 def _run(command: Sequence[str], folder: Path) -> tuple[str, str]:

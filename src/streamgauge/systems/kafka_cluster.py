@@ -133,7 +133,10 @@ class KafkaCluster(System):
         return self.log_dir / f"{name}.log"
 
     def description(self) -> str:
-        return f"embedded Apache Kafka, {self.brokers} broker(s)"
+        """With what an ack is worth: Kafka leaves syncing to the system, unless it is told to flush."""
+        flushes = any(name.startswith("log.flush.") for name in self._overrides)
+        synced = "synced as log.flush.* says" if flushes else "synced when the system likes"
+        return f"embedded Apache Kafka, {self.brokers} broker(s), {synced}"
 
     def settings(self) -> dict[str, object]:
         """What is in force, for the run's environment.json."""
