@@ -20,12 +20,8 @@ _KILL_DEADLINE_S = 5.0
 _PR_SET_PDEATHSIG = 1
 
 _EXCEPTION = re.compile(r"^(?:Caused by: |Exception in thread \S+ )?([\w.$]+(?:Exception|Error): .+)$")
-# What is said at every failed start beside the line that tells why, by the JVM and by Redis.
-_BOILERPLATE = (
-    "Error: Could not create the Java Virtual Machine.",
-    "Error: A fatal exception has occurred.",
-    "*** FATAL CONFIG FILE ERROR",
-)
+# What the JVM says after every failed start, below the line that tells why.
+_BOILERPLATE = ("Error: Could not create the Java Virtual Machine.", "Error: A fatal exception has occurred.")
 _ERROR = re.compile(r"\b(?:ERROR|FATAL)\b.*|^Error: .+|^Unrecognized .+|^Could not .+")
 
 

@@ -12,11 +12,13 @@ from streamgauge.core.errors import BadInput
 from streamgauge.systems.contract import SystemFailed
 from streamgauge.systems.debian_packages import Program, find_program
 from streamgauge.systems.ports import HOST, free_ports
+from streamgauge.systems.processes import log_text
 from streamgauge.systems.server_process import ServerProcess
 
 _NAMES = ("redis-server", "valkey-server")
 _PACKAGE = "redis-server"
 _VERSION = re.compile(r"v=(\S+)")
+_REFUSED = re.compile(r"^>>> '(.+)'\n(.+)$", re.MULTILINE)
 _ASK_S = 10.0
 _OWN = frozenset({"bind", "port", "dir", "daemonize", "unixsocket"})
 """What finding it, and removing it, depends on."""
@@ -83,6 +85,11 @@ class RedisServer(ServerProcess):
                 return connection.recv(7) in (b"+PONG\r\n", b"-NOAUTH")
         except OSError:
             return False
+
+    def _complaint(self) -> str:
+        """The line of its configuration that it does not take, and why."""
+        found = _REFUSED.search(log_text(self.log_file()))
+        return f"{found[1]}: {found[2]}" if found else ""
 
     def endpoints(self) -> dict[str, str]:
         return {"url": f"redis://{HOST}:{self._port}"}
