@@ -67,7 +67,7 @@ def test_a_program_on_the_path_is_taken_as_it_is(notes: Path) -> None:
 
 @pytest.mark.usefixtures("notes")
 def test_a_package_that_nobody_has_is_said_with_apts_words() -> None:
-    with pytest.raises(SystemFailed, match=r"package other cannot be fetched: .*; put no-such-tool on"):
+    with pytest.raises(SystemFailed, match=r"package other cannot be fetched: .*sudo apt-get install other"):
         find_program(("no-such-tool",), "other", "usr/bin/other")
 
 

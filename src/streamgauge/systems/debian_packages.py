@@ -48,7 +48,7 @@ def find_program(names: Sequence[str], package: str, inside: str) -> Program:
     """The first of `names` that the machine has; else `inside` of an unpacked `package`."""
     if (found := own_program(names)) is not None:
         return Program(found, None)
-    root = unpacked(package, f"put {names[0]} on the PATH: sudo apt-get install {package}")
+    root = unpacked(package, f"install it, and have it on the PATH (Debian: sudo apt-get install {package})")
     executable = root / inside
     if not os.access(executable, os.X_OK):
         raise SystemFailed(f"{executable}: Debian's package {package} has no such program; remove {root}")

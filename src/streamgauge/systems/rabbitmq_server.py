@@ -71,7 +71,8 @@ class RabbitMqServer(ServerProcess):
         (self.folder / "enabled_plugins").write_text("[rabbitmq_stream].\n")
         if self._program.root is not None:
             _write_erl(self.folder / "bin" / "erl", _erts_folder(self._program.root))
-        return [str(self._program.executable)]
+        # It looks for other scripts beside itself, where a link to it has none.
+        return [str(self._program.executable.resolve())]
 
     def _configuration(self) -> dict[str, str]:
         return {
