@@ -50,6 +50,11 @@ LOCKS = {
         Root("org.apache.kafka:kafka-clients:3.9.2", alone=True),
         Root("org.apache.commons:commons-pool2:2.13.1", alone=True),
     ],
+    # An HDFS in one process, of the Hadoop that PySpark brings along: tests of run folders start it.
+    "hdfs": [
+        Root("org.apache.hadoop:hadoop-client-minicluster:3.5.0", alone=True),
+        Root("org.junit.jupiter:junit-jupiter-api:5.13.4"),
+    ],
     # A Java compiler that needs only a Java 17 runtime.
     "compiler": [Root("org.eclipse.jdt:ecj:3.46.0", alone=True)],
 }

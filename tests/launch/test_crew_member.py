@@ -14,7 +14,7 @@ from streamgauge.agents.assignment import Assignment
 from streamgauge.core.environment import host_name
 from streamgauge.core.run_dir import RunDir
 from streamgauge.launch import crew_member
-from streamgauge.launch.crew_member import CrewMember
+from streamgauge.launch.crew_member import EVERYONE, CrewMember
 from streamgauge.launch.meeting import Call, Meeting
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
@@ -34,6 +34,7 @@ class FakeChild:
     def __init__(self, script: dict[str, list[dict[str, Any]]]) -> None:
         self._script, self._answers = script, queue.Queue[dict[str, Any]]()
         self.heard: list[str] = []
+        self.said: dict[str, Any] = {}
         self.assignments: list[Assignment] = []
         self.is_alive = True
         self.closed = self.killed = False
@@ -44,6 +45,7 @@ class FakeChild:
 
     def say(self, message: dict[str, Any]) -> None:
         [word] = message
+        self.said[word] = message[word]
         self._hear(word)
 
     def answer(self, timeout_s: float) -> dict[str, Any] | None:
@@ -135,6 +137,19 @@ def lead(stage: Stage, call: Call) -> Any:
     assert stage.told(call, "finished") == [[0, 0, 5]]
     call.say("producers_finished", [])
     return stage.told(call, "done")
+
+
+def test_what_all_are_told_alike_comes_with_the_start(stage: Stage) -> None:
+    stage.scripts = [GOOD]
+    stage.serve()
+    call = stage.call()
+    stage.told(call, "ready")
+    everyone = {"producer_offsets_ns": {"0": 7}}
+    call.say("start", {AGENT: {"at_ns": 1}, "consumer-0": {"at_ns": 2}, EVERYONE: everyone})
+    stage.told(call, "finished")
+    assert stage.children[0].said["start"] == {"at_ns": 1, **everyone}
+    call.say("producers_finished", [])
+    stage.told(call, "done")
 
 
 def test_one_process_is_led_through_case_after_case(stage: Stage) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from streamgauge.launch import live_figures
 from streamgauge.launch.live_figures import MESSAGES, MISSED, LiveFigures, LiveRow
 from streamgauge.plan.cases import Case, expand
 from streamgauge.spec.workload import Workload
@@ -47,6 +48,15 @@ def test_one_line_shows_the_newest_second_that_is_over(case: Case) -> None:
     look = figures.look("001")
     assert look is not None
     assert (look.sent, look.received, look.p99_ms) == (11, 11, 4.0)
+
+
+def test_a_view_that_stands_still_is_no_view(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = LiveFigures("run", 1)
+    figures.begin(case)
+    figures.add(second(0, 1, {1: 1}))
+    assert figures.look("001") is not None
+    monkeypatch.setattr(live_figures, "_STALE_S", -1.0)
+    assert figures.look("001") is None
 
 
 def test_rows_of_cases_that_nobody_began_are_not_ours(case: Case) -> None:

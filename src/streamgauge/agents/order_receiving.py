@@ -26,9 +26,10 @@ class OrderReceiving(Receiving):
         rows = self._loop.poll(timeout_s)
         if rows is None:
             return False
+        producers = (rows.owners >> np.uint64(32)).astype(np.int32)
         columns = {
             "state": rows.state,
-            "producer": (rows.owners >> np.uint64(32)).astype(np.int32),
+            "producer": producers,
             "sequence": rows.sequences,
             "topic": 0,
             "partition": 0,
@@ -44,7 +45,7 @@ class OrderReceiving(Receiving):
             self._warming_up = 0
             self._diary.mark("measure_begin", int(rows.received_ns[np.argmax(late)]), self.number)
         self._live.count(self.number, self._columns.received)
-        self._live.observe(self.number, rows.received_ns - rows.intended_ns, columns["producer"], intact)
+        self._live.observe(self.number, rows.received_ns - rows.intended_ns, producers, intact)
         return True
 
     def prove(self, deadline_s: float) -> None:

@@ -30,6 +30,8 @@ from streamgauge.cli.runs import runs_command
 from streamgauge.cli.sweep import sweep_command
 from streamgauge.cli.transports import transports_command
 from streamgauge.core.errors import StreamgaugeError
+from streamgauge.core.run_dir import use_for_other_schemes
+from streamgauge.launch.hadoop_files import open_hadoop_files
 
 
 def _tell_version(is_asked: bool) -> None:
@@ -81,6 +83,7 @@ def main() -> None:
     # Whoever ends us, a terminal that closes or a scheduler: as Ctrl-C does, with nothing left running.
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, signal.default_int_handler)
+    use_for_other_schemes(open_hadoop_files)
     logging.basicConfig(level=logging.DEBUG if debug else logging.CRITICAL + 1)
     try:
         app()

@@ -1,7 +1,8 @@
 """A run's folder: every path in it, and the only place that joins paths.
 
-The folder may be a local path or a URL (`hdfs://`, `s3://`): reading and writing go
-through pyarrow's file systems, so that no stage assumes a disk shared by all hosts.
+The folder may be a local path or a URL: reading and writing go through pyarrow's file systems, so that no
+stage assumes a disk shared by all hosts. `file://`, `s3a://` and `gs://` are pyarrow's own, and every agent
+writes there; all else, as `hdfs://`, is Spark's (launch/hadoop_files), which only the launcher has.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import posixpath
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +24,16 @@ from pyarrow import fs
 
 from streamgauge.core.errors import BadInput, CorruptRun
 from streamgauge.core.served_files import served_files
+
+_PYARROWS_OWN = ("file", "s3", "s3a", "gs", "gcs")
+
+_OpenFiles = Callable[[str], tuple[fs.FileSystem, str]]
+_other_schemes: list[_OpenFiles] = []
+
+
+def use_for_other_schemes(open_files: _OpenFiles) -> None:
+    """Who knows the file systems that pyarrow does not; commands say so when they start."""
+    _other_schemes[:] = [open_files]
 
 
 @dataclass(frozen=True)
@@ -129,6 +140,11 @@ class RunDir:
         return "://" in self.location and not self.is_served
 
     @property
+    def is_behind_spark(self) -> bool:
+        """Only through Spark's file systems: the launcher gets there, agents do not."""
+        return self.is_everywhere and _scheme(self.location) not in _PYARROWS_OWN
+
+    @property
     def is_quick(self) -> bool:
         """Small files come and go within milliseconds."""
         return self.is_local or self.is_served
@@ -196,6 +212,10 @@ class RunDir:
             return fs.LocalFileSystem(), self.location
         if self.is_served:
             return served_files(self.location)
+        if self.is_behind_spark:
+            if not _other_schemes:
+                raise BadInput(f"{self.location}: only the launcher can reach it, through Spark")
+            return _other_schemes[0](self.location)
         try:
             # Spark and Hadoop say s3a where others say s3.
             files, root = fs.FileSystem.from_uri(self.location.replace("s3a://", "s3://", 1))
@@ -265,6 +285,10 @@ def runs_in(runs_folder: str) -> list[RunDir]:
     folders = [i.path for i in root._files.get_file_info(selector) if i.type == fs.FileType.Directory]
     runs = [RunDir(root.url(posixpath.basename(path))) for path in sorted(folders)]
     return [run for run in runs if run.has(run.plan)]
+
+
+def _scheme(location: str) -> str:
+    return location.partition("://")[0].lower()
 
 
 def _absolute(location: str) -> str:

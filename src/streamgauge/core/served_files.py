@@ -20,6 +20,8 @@ from urllib.parse import quote, urlsplit
 import pyarrow as pa
 from pyarrow import fs
 
+from streamgauge.core.run_files import RunFiles
+
 KEY_VARIABLE = "STREAMGAUGE_FOLDER_KEY"
 """Environment variable with the key, in the tasks and agents of a run."""
 SIGNATURE_HEADER = "X-Streamgauge-Signature"
@@ -84,18 +86,12 @@ class _Connection(http.client.HTTPConnection):
         self.close()  # threads come and go; nobody else knows of theirs
 
 
-class ServedFiles(fs.FileSystemHandler):  # type: ignore[misc]
+class ServedFiles(RunFiles):
     """What pyarrow asks of a file system, of which the launcher's folder has the little that a run needs."""
 
     def __init__(self, location: str) -> None:
         self._location = location
         self._client = FolderClient(location)
-
-    def get_type_name(self) -> str:
-        return "streamgauge"
-
-    def normalize_path(self, path: str) -> str:
-        return path
 
     def get_file_info(self, paths: list[str]) -> list[fs.FileInfo]:
         return [_file_info(path, self._client.ask("KIND", _target(path))) for path in paths]
@@ -134,18 +130,6 @@ class ServedFiles(fs.FileSystemHandler):  # type: ignore[misc]
     def move(self, src: str, dest: str) -> None:
         if self._client.ask("MOVE", _target(src), dest.encode()) is None:
             raise FileNotFoundError(src)
-
-    def delete_dir_contents(self, path: str, missing_dir_ok: bool = False) -> None:
-        raise NotImplementedError
-
-    def delete_root_dir_contents(self) -> None:
-        raise NotImplementedError
-
-    def copy_file(self, src: str, dest: str) -> None:
-        raise NotImplementedError
-
-    def open_append_stream(self, path: str, metadata: Any = None) -> pa.NativeFile:
-        raise NotImplementedError
 
     def _read(self, path: str) -> bytes:
         content = self._client.ask("GET", _target(path))

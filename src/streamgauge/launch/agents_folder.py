@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,6 +12,8 @@ from pathlib import Path
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.served_files import KEY_VARIABLE
 from streamgauge.launch.folder_server import served
+
+_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -23,15 +26,30 @@ class AgentsFolder:
     """The same for the launcher."""
     environment: dict[str, str] = field(default_factory=dict)
     """What tasks and agents need to know to get there."""
+    staged: RunDir | None = None
+    """Where agents write when only the launcher gets to the run folder; `carry_over` brings it there."""
+
+    def carry_over(self, run: RunDir) -> None:
+        """Put what agents wrote into the run folder, if it is not there already."""
+        if self.staged is None:
+            return
+        for path in [p for part in ("events", "logs") for p in self.staged.list_files(part)]:
+            with self.staged.local(path).open("rb") as source, run.open_output(path) as place:
+                shutil.copyfileobj(source, place, _CHUNK_BYTES)
+        self.staged.remove("events")
 
 
 @contextmanager
 def agents_folder(run: RunDir, address: str | None) -> Iterator[AgentsFolder]:
     """`address`: the launcher's own, as hosts of a cluster reach it; None when agents run on this host."""
-    if address is None:
+    if address is None and not run.is_behind_spark:
         yield AgentsFolder(run.location, run.location, run)
         return
     with ExitStack() as stack:
+        if run.is_behind_spark:
+            yield _staged(stack, run, address)
+            return
+        assert address is not None
         if run.is_everywhere:
             # Files there may take seconds to be seen: events go there, words do not.
             words = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="streamgauge-meeting-")))
@@ -44,3 +62,15 @@ def agents_folder(run: RunDir, address: str | None) -> Iterator[AgentsFolder]:
             RunDir(str(words)),
             {KEY_VARIABLE: server.key},
         )
+
+
+def _staged(stack: ExitStack, run: RunDir, address: str | None) -> AgentsFolder:
+    """A folder of this host with the run's name, which is part of what agents call things."""
+    parent = stack.enter_context(tempfile.TemporaryDirectory(prefix="streamgauge-staged-"))
+    folder = Path(parent, run.id)
+    folder.mkdir()
+    here = RunDir(str(folder))
+    if address is None:
+        return AgentsFolder(here.location, here.location, here, staged=here)
+    server = stack.enter_context(served(folder, address, run.id))
+    return AgentsFolder(server.location, server.location, here, {KEY_VARIABLE: server.key}, here)

@@ -79,7 +79,10 @@ def run_one_case(
                 for task in case.agents
             }
             with _system_samples(run, case, driver, system, own):
-                outcome = _run_agents(crew, run, case, assignments)
+                try:
+                    outcome = _run_agents(crew, run, case, assignments)
+                finally:
+                    crew.folder.carry_over(run)
     except StreamgaugeError as error:
         outcome = CaseOutcome(CaseStatus("failed", str(error)), error=error)
     except BaseException:
@@ -106,7 +109,7 @@ def _run_agents(crew: Crew, run: RunDir, case: Case, assignments: dict[str, Assi
     try:
         manifests, reason = crew.run_case(assignments), ""
     except AgentDied as error:
-        manifests, reason = _last_words(run, case), str(error)
+        manifests, reason = _last_words(crew.folder.staged or run, case), str(error)
     outcome = CaseOutcome(CaseStatus("ok"), _settings(manifests))
     outcome.live = [manifest.live for manifest in manifests if manifest.live]
     if reason or any(m.outcome == "died" for m in manifests):

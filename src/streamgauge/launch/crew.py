@@ -52,7 +52,7 @@ class Crew:
         self._context, self._agents = session.sparkContext, list(agents)
         self.hostnames: dict[str, str] = {}
         """By agent, as far as they told."""
-        self.agents_run = RunDir(folder.run)
+        self.folder, self.agents_run = folder, RunDir(folder.run)
         place, domain = f"meeting-{secrets.token_hex(3)}", clock_domain()
         is_served = folder.meeting_here.location != folder.meeting
         self._meeting = Meeting(folder.meeting_here, place, is_served=is_served)

@@ -6,6 +6,7 @@ Fed by the live query, read by the progress display and the page. What comes lat
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,8 @@ MESSAGES, MISSED = -1, -2
 """In the place of a bucket: the count is of messages, or of latencies that nobody could look at in time."""
 _PERCENTS = (50.0, 99.0, 99.9, 100.0)
 _KEPT_SECONDS = 900
+_STALE_S = 10.0
+"""A batch comes every two seconds."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ class LiveFigures:
         self._run, self._total_cases = run, total_cases
         self._lock = threading.Lock()
         self._cases: dict[str, _CaseFigures] = {}
+        self._added_s = 0.0
         self.cost = ""
         """In words, of the case that ended last."""
         self.ended = ""
@@ -84,6 +88,7 @@ class LiveFigures:
     def add(self, rows: Iterable[LiveRow]) -> None:
         """Rows of cases that nobody has begun are not ours."""
         with self._lock:
+            self._added_s = time.monotonic()
             changed: set[tuple[str, int]] = set()
             for row in rows:
                 if row.case in self._cases:
@@ -104,10 +109,10 @@ class LiveFigures:
             return sum(figures.sent + figures.received for figures in self._cases.values())
 
     def look(self, case: str) -> LiveLook | None:
-        """For one line; None until something has come."""
+        """For one line; None until something has come, and when nothing comes any more."""
         with self._lock:
             figures = self._cases.get(case)
-            if figures is None or not figures.seconds:
+            if figures is None or not figures.seconds or time.monotonic() - self._added_s > _STALE_S:
                 return None
             over = [n for n in sorted(figures.seconds)[:-1] if figures.seconds[n].latency_ms]
             latency_ms = figures.seconds[over[-1]].latency_ms if over else None
@@ -118,8 +123,9 @@ class LiveFigures:
         with self._lock:
             cases = [{"case": case, **_summary(figures)} for case, figures in self._cases.items()]
             newest = next(reversed(self._cases.values()), None)
+            unknown: list[float | None] = [None] * len(_PERCENTS)
             seconds = [
-                [number, second.sent, second.received, *(second.latency_ms or [None] * len(_PERCENTS))]
+                [number, second.sent, second.received, *(second.latency_ms or unknown)]
                 for number, second in sorted(newest.seconds.items() if newest is not None else ())
             ]
         return {

@@ -127,7 +127,9 @@ class SparkCpu:
     def __init__(self, session: SparkSession, is_local: bool) -> None:
         self._context: Any = session.sparkContext
         self._is_local = is_local
-        self._driver = psutil.Process(self._context._gateway.proc.pid)
+        gateway: Any = self._context._gateway
+        self._driver = psutil.Process(gateway.proc.pid)
+        self._lock = threading.Lock()
         self._last_stage = -1
         self._tasks_s = 0.0
 
@@ -136,14 +138,19 @@ class SparkCpu:
             times = self._driver.cpu_times()
         except psutil.Error:
             return 0.0
-        if not self._is_local:
-            self._add_tasks()
-        return times.user + times.system + self._tasks_s
+        with self._lock:
+            if not self._is_local:
+                self._add_tasks()
+            return times.user + times.system + self._tasks_s
 
     def _add_tasks(self) -> None:
-        """Stages that have ended since; Spark keeps a thousand."""
+        """Stages that have ended since; Spark keeps a thousand, so it has to be asked in time."""
         try:
-            stages = self._context._jsc.sc().statusStore().stageList(None, False, False, None, None)
+            gateway = self._context._gateway
+            any_status = gateway.jvm.java.util.ArrayList()
+            no_quantiles = gateway.new_array(gateway.jvm.double, 0)
+            store = self._context._jsc.sc().statusStore()
+            stages = store.stageList(any_status, False, False, no_quantiles, any_status)
             newest = self._last_stage
             for place in range(stages.size()):
                 stage = stages.apply(place)

@@ -18,7 +18,7 @@ from streamgauge.drivers.kafka_metrics import MetricsSender, MetricsTopic
 from streamgauge.jvm.jars import JarsUnavailable, fetch
 from streamgauge.launch.cluster_settings import concurrent_slots
 from streamgauge.launch.live_choice import LiveWish, has_live_figures, why_no_broker
-from streamgauge.launch.live_figures import LiveFigures
+from streamgauge.launch.live_figures import LiveFigures, LiveRow
 from streamgauge.launch.live_page import LivePage
 from streamgauge.launch.live_query import LiveQuery, SparkCpu, hello
 from streamgauge.plan.cases import Case
@@ -34,6 +34,8 @@ _ARRIVE_DEADLINE_S = 5.0
 """How long the last figures of a target may be on their way."""
 _LOOK_S = 0.1
 _PAGE_LINGER_S = 1.5
+_COUNTED_BATCHES = 200
+"""So often the CPU of tasks is added up: Spark forgets old ones."""
 
 
 class LiveView:
@@ -49,7 +51,7 @@ class LiveView:
         self._said: set[str] = set()
         self._is_off = False
         self._begun_s = self._begun_cpu_s = 0.0
-        self._expected = 0
+        self._expected = self._batches = 0
         self.costs: dict[str, dict[str, float]] = {}
         """By case: CPU seconds of agents and of Spark, and how long it took."""
 
@@ -137,11 +139,17 @@ class LiveView:
             time.sleep(_LOOK_S)
 
     def _start_query(self, session: SparkSession, topic: MetricsTopic) -> None:
-        self._query = LiveQuery(session, topic.bootstrap, self._run, topic.end_offset, self.figures.add)
+        self._query = LiveQuery(session, topic.bootstrap, self._run, topic.end_offset, self._take)
         sender = MetricsSender(topic.bootstrap, _REACH_DEADLINE_S)
         sender.send("launcher", hello(self._run))
         sender.close(_REACH_DEADLINE_S)
         self._query.wait_seen(_FIRST_DEADLINE_S)
+
+    def _take(self, rows: list[LiveRow]) -> None:
+        self.figures.add(rows)
+        self._batches += 1
+        if self._cpu is not None and self._batches % _COUNTED_BATCHES == 0:
+            self._cpu.seconds()
 
     def _note_cost(self, case: Case, took_s: float, told: list[dict[str, Any]], spark_s: float) -> None:
         agents_s = sum(part["cpu_s"] for part in told)

@@ -37,6 +37,10 @@ class RunProgress:
         """A context for one case; say how it ended before you leave it. `live`: where its figures are."""
         return CaseProgress(self, self._run, case, self._console, self._is_shown, live)
 
+    def look_in(self, folder: RunDir) -> None:
+        """Where agents write their counts, when that is not the run folder."""
+        self._run = folder
+
     def add(self, case: Case, status: CaseStatus, took_s: float) -> None:
         self.done += 1
         self._took_s.append(took_s)

@@ -18,6 +18,7 @@ from streamgauge.launch.agents_folder import AgentsFolder, agents_folder
 from streamgauge.launch.cluster_settings import launcher_address
 from streamgauge.launch.comparison_check import check_comparison
 from streamgauge.launch.feasibility import impossible_cases
+from streamgauge.launch.hadoop_files import check_spark_has
 from streamgauge.launch.live_choice import LiveChoice, LiveWish
 from streamgauge.launch.live_view import LiveView
 from streamgauge.launch.progress import RunProgress
@@ -74,6 +75,7 @@ class RunCycle:
         plan = make_plan(workload, "check")
         impossible_cases(plan.cases)
         master, choice = master_and_view(plan, master, live, **shown)
+        check_spark_has(out)
         run = RunDir.create(out, workload.name)
         plan = make_plan(workload, run.id)
         run.write_text(run.workload, dump_yaml(workload))
@@ -132,6 +134,8 @@ class RunCycle:
             if self._live is not None:
                 stack.callback(self._live.close, "the run has ended")
             folder = stack.enter_context(agents_folder(self.run, launcher_address(self._master)))
+            if folder.staged is not None:
+                self._progress.look_in(folder.staged)
             for target, cases in by_target:
                 try:
                     self._run_target(target, cases, sessions, folder, look)

@@ -75,7 +75,7 @@ def spark_session(
     try:
         on_interrupt = signal.getsignal(signal.SIGINT)
         variables = {**_for_spark(is_local=local is not None), **on_cluster.environment}
-        with _environment(variables), _output_to(log):
+        with _environment(variables), output_to(log):
             session = _started(settings, on_cluster.secrets)
         if threading.current_thread() is threading.main_thread():
             # Spark puts its own in place, which does not know of cases that have to be ended well.
@@ -147,7 +147,14 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def _output_to(log: Path | None) -> Iterator[None]:
+def environment_of_spark() -> Iterator[None]:
+    """For whoever starts Spark's Java on this host, for something else than a session."""
+    with _environment(_for_spark(is_local=True)):
+        yield
+
+
+@contextmanager
+def output_to(log: Path | None) -> Iterator[None]:
     """The Java process inherits standard output and error; they are swapped while it starts."""
     if log is None:
         yield

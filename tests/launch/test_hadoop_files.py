@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from streamgauge.core import run_dir
+from streamgauge.core.errors import BadInput, CorruptRun
+from streamgauge.core.run_dir import RunDir, runs_in, use_for_other_schemes
+from streamgauge.launch.agents_folder import agents_folder
+from streamgauge.launch.hadoop_files import check_spark_has, open_hadoop_files
+
+from .hdfs import hdfs
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    before = list(run_dir._other_schemes)
+    use_for_other_schemes(open_hadoop_files)
+    with hdfs(tmp_path_factory.mktemp("hdfs")) as found:
+        yield found
+    run_dir._other_schemes[:] = before
+
+
+@pytest.fixture
+def run(address: str) -> RunDir:
+    run = RunDir.create(f"{address}/some/runs", "e2e")
+    run.write_json(run.plan, {"first": True})
+    return run
+
+
+def test_a_run_folder_on_hdfs_is_one_like_any_other(address: str, run: RunDir) -> None:
+    assert run.location.startswith(f"{address}/some/runs/")
+    assert (run.is_behind_spark, run.is_local, run.is_quick) == (True, False, False)
+    run.write_json(run.plan, {"again": "ä"})
+    assert RunDir.open(run.location).read_json(run.plan) == {"again": "ä"}
+    assert run in runs_in(f"{address}/some/runs")
+    run.write_bytes("events/sends/case=001/a-00000.parquet", b"x" * 3_000_000)
+    run.write_text("events/sends/case=002/b.txt", "")
+    assert list(run.list_files("events")) == [
+        "events/sends/case=001/a-00000.parquet",
+        "events/sends/case=002/b.txt",
+    ]
+    with run.open_input("events/sends/case=001/a-00000.parquet") as stream:
+        stream.seek(2_999_999)
+        assert (stream.read(), stream.size()) == (b"x", 3_000_000)
+    run.remove("events")
+    assert list(run.list_files("events")) == []
+    assert not run.has("events")
+    with pytest.raises(CorruptRun, match="missing from the run folder"):
+        run.read_text("nothing.txt")
+
+
+def test_what_agents_wrote_is_carried_over(run: RunDir) -> None:
+    with agents_folder(run, None) as folder:
+        theirs = RunDir(folder.run)
+        assert theirs.is_local
+        assert theirs.id == run.id, "agents name groups and transactions by it"
+        theirs.write_text(run.event_file("sends", "001", "producer-0", 0), "rows")
+        theirs.write_text(run.manifest("001", "producer-0"), "{}")
+        folder.carry_over(run)
+        assert list(theirs.list_files("events")) == []
+    assert run.read_text(run.event_file("sends", "001", "producer-0", 0)) == "rows"
+    assert run.has(run.manifest("001", "producer-0"))
+    assert not Path(folder.run).exists()
+
+
+def test_a_scheme_without_a_file_system_is_said_before_anything_is_measured() -> None:
+    with pytest.raises(BadInput, match=r"nosuch://: Spark has no file system for it .*spark\.jars\.packages"):
+        check_spark_has("nosuch://bucket/runs")
+    check_spark_has("runs")
+    check_spark_has("file:///tmp")
+
+
+def test_an_hdfs_that_is_not_there_is_said_in_one_line(address: str) -> None:
+    with pytest.raises(
+        BadInput, match=r"--out hdfs://127\.0\.0\.1:9/runs: cannot make a run folder"
+    ) as caught:
+        RunDir.create("hdfs://127.0.0.1:9/runs", "e2e")
+    assert "\n" not in str(caught.value)
+
+
+def test_only_the_launcher_gets_there(run: RunDir, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_dir, "_other_schemes", [])
+    with pytest.raises(BadInput, match="only the launcher can reach it"):
+        RunDir(run.location).has(run.plan)
