@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import time
 from collections.abc import Iterator
@@ -12,23 +11,22 @@ from pathlib import Path
 
 import pyspark
 
-from streamgauge.jvm.jars import fetch
+from streamgauge.jvm.jars import classpath, fetch
 from streamgauge.jvm.java import find_java
 
 _START_DEADLINE_S = 90.0
-_PARTS = ("hadoop-client-api-", "hadoop-client-runtime-", "slf4j-api-", "log4j-", "commons-logging-")
 
 
 @contextmanager
 def hdfs(folder: Path) -> Iterator[str]:
     """Its address, as hdfs://host:port."""
-    own = [jar for jar in sorted(Path(pyspark.__path__[0], "jars").iterdir()) if jar.name.startswith(_PARTS)]
+    jars = [*fetch("hdfs"), Path(pyspark.__path__[0], "jars", "*")]
     details = folder / "details.json"
     with (folder / "hdfs.log").open("w") as log:
         process = subprocess.Popen(
             [
                 *(find_java().executable, "-Xmx256m", f"-Dhdfs.minidfs.basedir={folder / 'data'}"),
-                *("-cp", os.pathsep.join(map(str, [*fetch("hdfs"), *own]))),
+                *("-cp", classpath(jars)),
                 *("org.apache.hadoop.test.MiniDFSClusterManager", "-datanodes", "1", "-format"),
                 *("-writeDetails", str(details)),
             ],

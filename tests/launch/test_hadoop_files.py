@@ -9,7 +9,8 @@ from streamgauge.core import run_dir
 from streamgauge.core.errors import BadInput, CorruptRun
 from streamgauge.core.run_dir import RunDir, runs_in, use_for_other_schemes
 from streamgauge.launch.agents_folder import agents_folder
-from streamgauge.launch.hadoop_files import check_spark_has, open_hadoop_files
+from streamgauge.launch.hadoop_files import open_hadoop_files
+from streamgauge.launch.hadoop_java import check_spark_has
 
 from .hdfs import hdfs
 

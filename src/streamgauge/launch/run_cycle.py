@@ -18,7 +18,7 @@ from streamgauge.launch.agents_folder import AgentsFolder, agents_folder
 from streamgauge.launch.cluster_settings import launcher_address
 from streamgauge.launch.comparison_check import check_comparison
 from streamgauge.launch.feasibility import impossible_cases
-from streamgauge.launch.hadoop_files import check_spark_has
+from streamgauge.launch.hadoop_java import check_spark_has
 from streamgauge.launch.live_choice import LiveChoice, LiveWish
 from streamgauge.launch.live_view import LiveView
 from streamgauge.launch.progress import RunProgress
