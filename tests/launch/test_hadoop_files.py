@@ -86,5 +86,5 @@ def test_an_hdfs_that_is_not_there_is_said_in_one_line(address: str) -> None:
 
 def test_only_the_launcher_gets_there(run: RunDir, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_dir, "_other_schemes", [])
-    with pytest.raises(BadInput, match="only the launcher can reach it"):
+    with pytest.raises(BadInput, match="only the launcher has Spark's file systems"):
         RunDir(run.location).has(run.plan)

@@ -43,10 +43,10 @@ def test_the_page_and_its_figures_are_served_on_this_machine_alone() -> None:
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
 def test_the_page_follows_the_run_in_a_browser(tmp_path: Path, width: int, scheme: str) -> None:
-    target = {"name": HOSTILE, "driver": "kafka_confluent"}
+    target = {"name": "k", "driver": "kafka_confluent"}
     workload = Workload.model_validate({"targets": [target], "load": {"messages": 5000}})
     [case] = expand(workload, "run")
-    figures = LiveFigures("20261115-e2e", 1)
+    figures = LiveFigures(HOSTILE, 1)
     page = LivePage(figures.document)
     try:
         with Chromium(tmp_path / "chromium") as browser:

@@ -20,7 +20,7 @@ from streamgauge.cli.options import (
     Quiet,
     SecretFile,
 )
-from streamgauge.cli.running import run_or_print
+from streamgauge.cli.running import Manner, run_or_print
 from streamgauge.core.errors import BadInput
 from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.spec.loading import parse
@@ -95,17 +95,8 @@ def e2e_command(
     if warm_up_messages is None:
         load["warm_up_messages"] = _warm_up_messages(workload.load)
         workload = parse(Workload, content, "e2e")
-    raise typer.Exit(
-        run_or_print(
-            workload,
-            only_print=print_workload,
-            out=out,
-            master=master,
-            live=LiveWish(live, live_bootstrap),
-            quiet=quiet,
-            debug=debug,
-        )
-    )
+    how = Manner(master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
+    raise typer.Exit(run_or_print(workload, only_print=print_workload, out=out, **how))
 
 
 def _warm_up_messages(load: Load) -> int:

@@ -22,7 +22,7 @@ from streamgauge.cli.options import (
     SecretFile,
     TargetFile,
 )
-from streamgauge.cli.running import resume_run, run_or_print
+from streamgauge.cli.running import Manner, resume_run, run_or_print
 from streamgauge.core.errors import BadInput
 from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.spec.loading import parse
@@ -68,10 +68,9 @@ def limit_command(
     debug: Debug = False,
 ) -> None:
     """Find the highest rate that holds objectives: steps upwards, then halving, every step twice."""
+    how = Manner(master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
     if resume is not None:
-        raise typer.Exit(
-            resume_run(resume, master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
-        )
+        raise typer.Exit(resume_run(resume, **how))
     if not slo:
         raise BadInput("limit: say what is to hold, as in --slo 'p99<20ms' --slo lost=0")
     search = {
@@ -103,14 +102,4 @@ def limit_command(
         "search": search,
     }
     workload = parse(Workload, content, "limit", whole="")
-    raise typer.Exit(
-        run_or_print(
-            workload,
-            only_print=print_workload,
-            out=out,
-            master=master,
-            live=LiveWish(live, live_bootstrap),
-            quiet=quiet,
-            debug=debug,
-        )
-    )
+    raise typer.Exit(run_or_print(workload, only_print=print_workload, out=out, **how))

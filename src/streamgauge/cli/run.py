@@ -17,7 +17,7 @@ from streamgauge.cli.options import (
     Resume,
     SecretFile,
 )
-from streamgauge.cli.running import resume_run, run_or_print
+from streamgauge.cli.running import Manner, resume_run, run_or_print
 from streamgauge.core.errors import BadInput
 from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.spec.loading import load_workload
@@ -43,20 +43,9 @@ def run_command(
     """Run a workload, analyse it, and write the report."""
     if (workload is None) == (resume is None):
         raise BadInput("run: give a workload, or --resume and a run")
+    how = Manner(master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
     if resume is not None:
-        raise typer.Exit(
-            resume_run(resume, master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
-        )
+        raise typer.Exit(resume_run(resume, **how))
     assert workload is not None
     loaded = load_workload(workload)
-    raise typer.Exit(
-        run_or_print(
-            loaded,
-            only_print=print_workload,
-            out=out,
-            master=master,
-            live=LiveWish(live, live_bootstrap),
-            quiet=quiet,
-            debug=debug,
-        )
-    )
+    raise typer.Exit(run_or_print(loaded, only_print=print_workload, out=out, **how))

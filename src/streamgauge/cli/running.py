@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import typer
 from rich.console import Console
@@ -24,61 +24,50 @@ from streamgauge.spec.workload import Workload
 INTERRUPTED_EXIT_CODE = 130
 
 
-_NO_VIEW = LiveWish(LiveMode.off)
+class Manner(TypedDict):
+    """How a run is carried out, whatever it is."""
+
+    master: str | None
+    quiet: bool
+    debug: bool
+    live: NotRequired[LiveWish]
+    """Without it there is no live view."""
 
 
-def run_or_print(
-    workload: Workload,
-    *,
-    only_print: bool,
-    out: str,
-    master: str | None,
-    quiet: bool,
-    debug: bool,
-    live: LiveWish = _NO_VIEW,
-) -> int:
+def run_or_print(workload: Workload, *, only_print: bool, out: str, **how: Unpack[Manner]) -> int:
     """As `run_workload`; or show the workload that flags make, to be saved and changed."""
     if only_print:
         typer.echo(dump_yaml(workload), nl=False)
         return 0
-    return run_workload(workload, out=out, master=master, quiet=quiet, debug=debug, live=live)
+    return run_workload(workload, out=out, **how)
 
 
-def run_workload(
-    workload: Workload,
-    *,
-    out: str,
-    master: str | None,
-    quiet: bool,
-    debug: bool,
-    live: LiveWish = _NO_VIEW,
-) -> int:
+def run_workload(workload: Workload, *, out: str, **how: Unpack[Manner]) -> int:
     """The exit code: 0 when every case is ok, else 1."""
-    notes = Console(stderr=True, quiet=quiet)
-    cycle = RunCycle.new(
-        workload, out=out, master=master, live=live, console=notes, show_progress=not quiet, debug=debug
-    )
+    notes = Console(stderr=True, quiet=how["quiet"])
+    cycle = RunCycle.new(workload, out=out, **_of_cycle(how, notes))
     notes.print(f"run {cycle.run.id}", highlight=False)
-    return _carry_out(cycle, notes, quiet)
+    return _carry_out(cycle, notes, how["quiet"])
 
 
-def resume_run(
-    location: str, *, master: str | None, quiet: bool, debug: bool, live: LiveWish = _NO_VIEW
-) -> int:
+def resume_run(location: str, **how: Unpack[Manner]) -> int:
     """Go on with a run after the last case that it finished."""
-    notes = Console(stderr=True, quiet=quiet)
-    cycle = RunCycle.resumed(
-        find_run(location),
-        master=master,
-        live=live,
-        console=notes,
-        show_progress=not quiet,
-        debug=debug,
-    )
+    notes = Console(stderr=True, quiet=how["quiet"])
+    cycle = RunCycle.resumed(find_run(location), **_of_cycle(how, notes))
     done, planned = len(cycle.status.cases), len(cycle.plan.cases)
     left = f"{planned - done} of {planned} cases left" if cycle.plan.search is None else f"{done} cases done"
     notes.print(f"run {cycle.run.id}: {left}", highlight=False)
-    return _carry_out(cycle, notes, quiet)
+    return _carry_out(cycle, notes, how["quiet"])
+
+
+def _of_cycle(how: Manner, notes: Console) -> dict[str, Any]:
+    return {
+        "master": how["master"],
+        "live": how.get("live", LiveWish(LiveMode.off)),
+        "console": notes,
+        "show_progress": not how["quiet"],
+        "debug": how["debug"],
+    }
 
 
 def _carry_out(cycle: RunCycle, notes: Console, quiet: bool) -> int:

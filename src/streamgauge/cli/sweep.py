@@ -20,7 +20,7 @@ from streamgauge.cli.options import (
     SecretFile,
     TargetFile,
 )
-from streamgauge.cli.running import resume_run, run_or_print
+from streamgauge.cli.running import Manner, resume_run, run_or_print
 from streamgauge.core.errors import BadInput
 from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.spec.loading import parse
@@ -94,10 +94,9 @@ def sweep_command(
     debug: Debug = False,
 ) -> None:
     """Measure every combination; figures per test, per topic and per partition."""
+    how = Manner(master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
     if resume is not None:
-        raise typer.Exit(
-            resume_run(resume, master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
-        )
+        raise typer.Exit(resume_run(resume, **how))
     given = {
         "topics": topics,
         "partitions": partitions,
@@ -136,17 +135,7 @@ def sweep_command(
         "iterations": iterations,
     }
     workload = parse(Workload, content, "sweep")
-    raise typer.Exit(
-        run_or_print(
-            workload,
-            only_print=print_workload,
-            out=out,
-            master=master,
-            live=LiveWish(live, live_bootstrap),
-            quiet=quiet,
-            debug=debug,
-        )
-    )
+    raise typer.Exit(run_or_print(workload, only_print=print_workload, out=out, **how))
 
 
 def _values(name: str, text: str) -> list[Any]:

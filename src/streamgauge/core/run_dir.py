@@ -214,7 +214,10 @@ class RunDir:
             return served_files(self.location)
         if self.is_behind_spark:
             if not _other_schemes:
-                raise BadInput(f"{self.location}: only the launcher can reach it, through Spark")
+                raise BadInput(
+                    f"{self.location}: cannot be used as a run folder here: only the launcher has Spark's "
+                    "file systems"
+                )
             return _other_schemes[0](self.location)
         try:
             # Spark and Hadoop say s3a where others say s3.
