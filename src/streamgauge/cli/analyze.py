@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import typer
@@ -18,8 +19,8 @@ def analyze_command(
     """Compute the results of a run again from its events."""
     found = find_run(run)
     log: Path | None = None
-    if found.is_local and not debug:
-        log = found.local(found.log("spark"))
+    if not debug:
+        log = found.local(found.log("spark")) if found.is_local else Path(os.devnull)
         log.parent.mkdir(parents=True, exist_ok=True)
     with spark_session(master or "local[*]", log=log) as session:
         analyze(session, found)

@@ -232,7 +232,7 @@ class RunCycle:
 
     def _session(self, master: str | None = None) -> Any:
         slots = 1 if master else self.plan.slots_needed
-        log = self._log_dir() / "spark.log" if self.run.is_local else None
+        log = self._log_dir() / "spark.log"
         level = "WARN" if self._debug else "ERROR"
         if master is not None or self._live is None:
             return spark_session(master or self._master, slots, log, level)
