@@ -23,7 +23,8 @@ from streamgauge.spec.loading import parse
 from streamgauge.spec.workload import Workload
 from streamgauge.tables.events import MARKS, RECEIVES, SENDS
 
-_PART = 1_000_000
+_PART = 131_072
+"""As many rows as agents write at a time."""
 _PARTITIONS = 4
 
 

@@ -67,9 +67,34 @@ def test_a_run_without_any_events(session, tmp_path):
     assert found.row("verdicts", "small")["bottleneck"] == "none"
 
 
-def test_many_damaged_places_are_joined_without_the_driver(session, recorded, results, monkeypatch):
-    """The same counts, whichever way damage is joined."""
+def joined_by_spark(monkeypatch):
+    """As runs are whose events are in no order; and damage is too much to be taken to the driver."""
     monkeypatch.setattr("streamgauge.analysis.pipeline._LOCAL_ROWS", 0)
+
+
+def in_tiny_slices(monkeypatch):
+    """Every few messages another slice, so that each boundary is met somewhere."""
+    for module in ("slices", "slice_tasks", "pipeline"):
+        monkeypatch.setattr(f"streamgauge.analysis.{module}.BLOCK", 2)
+    monkeypatch.setattr("streamgauge.analysis.slices._SLICE_ROWS", 4)
+    monkeypatch.setattr("streamgauge.analysis.slices._MOST_READ", 1e9)
+
+
+def as_tasks(monkeypatch):
+    """As large runs are."""
+    monkeypatch.setattr("streamgauge.analysis.sizing._SMALL_ROWS", -1)
+
+
+def by_spark_as_a_large_run(monkeypatch):
+    joined_by_spark(monkeypatch)
+    as_tasks(monkeypatch)
+
+
+@pytest.mark.parametrize("way", [joined_by_spark, in_tiny_slices, as_tasks, by_spark_as_a_large_run])
+def test_whichever_way_messages_are_joined_the_tables_are_the_same(
+    session, recorded, results, monkeypatch, way
+):
+    way(monkeypatch)
     again = recorded.analyze(session)
 
     def by_key(rows):

@@ -27,17 +27,22 @@ def accounting(cells: DataFrame, strays: DataFrame) -> DataFrame:
     return table_query(ACCOUNTING, by_scope(both, totals, also_by=["phase"]), cells=cells, strays=strays)
 
 
-def reach_of(receives: DataFrame, topics: DataFrame) -> DataFrame:
-    """One row: how far a topic was read, by partition and by producer of what was intact there."""
+def reach_of(receives: DataFrame, topics: DataFrame, block: int) -> DataFrame:
+    """One row: how far a consumer read, by partition and by producer and block of what was intact there.
+
+    A block is so many of a producer's messages.
+    """
     text = f"""
     with reached as (
-        select `case`, topic, `partition`, if(state = {INTACT}, producer, null) as producer,
+        select `case`, topic, `partition`, if(state = {INTACT}, producer, null) as producer, consumer,
+            if(state = {INTACT}, sequence div {block}, null) as block,
             max(`offset`) as last_offset,
             max(if(state = {INTACT}, sequence, null)) as last_sequence,
+            min(arrival) as first_arrival,
             count_if(state = {INTACT}) as intact,
             count_if(state <> {INTACT}) as damaged
-        from {{receives}} group by 1, 2, 3, 4)
-    select r.`case`, coalesce(topic_name, concat('topic-', r.topic)) as topic, `partition`, producer,
-        last_offset, last_sequence, intact, damaged
+        from {{receives}} group by 1, 2, 3, 4, 5, 6)
+    select r.`case`, coalesce(topic_name, concat('topic-', r.topic)) as topic, r.topic as topic_number,
+        `partition`, producer, consumer, block, last_offset, last_sequence, first_arrival, intact, damaged
     from reached r left join {{topics}} t on t.`case` = r.`case` and t.topic = r.topic"""
     return query(text, receives=receives, topics=topics)

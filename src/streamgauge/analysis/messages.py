@@ -6,6 +6,7 @@ trust, so they are matched by their place (topic, partition, offset) in the log.
 
 from __future__ import annotations
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from streamgauge.analysis.clocks import on_reference
@@ -14,6 +15,16 @@ from streamgauge.core.clock import NS_PER_MS, NS_PER_S
 from streamgauge.tables.events import BROKER_TIME_APPEND, BROKER_TIME_NONE, CORRUPT, INTACT
 from streamgauge.tables.results import MEASURE, MESSAGES, WARM_UP
 
+DAMAGE = pa.schema(
+    [
+        ("case", pa.string()),
+        ("topic", pa.int32()),
+        ("partition", pa.int32()),
+        ("offset", pa.int64()),
+        ("corrupt_records", pa.int64()),
+        ("foreign_records", pa.int64()),
+    ]
+)
 LAST_BROKER_MS = 9_000_000_000_000
 """Year 2255. A timestamp beyond it, or below 0, is none, and would overflow as ns."""
 

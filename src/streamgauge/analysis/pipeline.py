@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,14 +26,30 @@ from streamgauge.analysis.cpu import cpu
 from streamgauge.analysis.fanout_pipeline import fan_out
 from streamgauge.analysis.histogram import buckets_of, histogram
 from streamgauge.analysis.latency import latency
-from streamgauge.analysis.messages import damage_of, messages, producers_of
+from streamgauge.analysis.messages import DAMAGE, damage_of, messages, producers_of
 from streamgauge.analysis.planned import planned_cases, planned_topics, planned_warm_ups
 from streamgauge.analysis.query import query
 from streamgauge.analysis.ranges import ranges
 from streamgauge.analysis.resources import resources
 from streamgauge.analysis.runtimes import runtimes
 from streamgauge.analysis.sizing import sized_for
-from streamgauge.analysis.storage import read_events, write_messages, write_result
+from streamgauge.analysis.slice_facts import facts_of
+from streamgauge.analysis.slice_tasks import (
+    BUCKETS_FOLDER,
+    CELLS_FOLDER,
+    SliceWork,
+    slice_work,
+    slices_as_tasks,
+    slices_here,
+)
+from streamgauge.analysis.slices import BLOCK, RowGroup, plan_slices, row_groups
+from streamgauge.analysis.storage import (
+    read_events,
+    read_few_events,
+    write_messages,
+    write_result,
+    write_rows,
+)
 from streamgauge.analysis.strays import STRAYS, strays
 from streamgauge.analysis.throughput import throughput
 from streamgauge.analysis.verdicts import verdicts
@@ -50,19 +68,23 @@ _LOCAL_ROWS = 200_000
 _FAILED_FILE = re.compile(r"(?:file|path)[:=]? *'?(?P<file>[a-z0-9]+:/[^\s'\"]+\.parquet)", re.IGNORECASE)
 
 
+_CORRUPT = re.compile(r"CorruptRun: (?P<words>.+)")
+"""Said by a task of ours, within all that Spark says of it."""
+
+
 def analyze(session: SparkSession, run: RunDir) -> None:
     """Compute every result table of the run, whatever was computed before."""
     plan = read_plan(run)
     compared = plan.comparison
     load_tables = FANOUT_EVENTS if plan.is_fanout else events.EVENT_TABLES
     tables = load_tables if compared is None else COMPARISON_EVENTS
-    rows = sum(_check_events(run, plan, table) for table in tables)
+    found = [group for table in tables for group in _check_events(run, plan, table)]
     try:
-        with sized_for(session, rows) as is_small:
+        with sized_for(session, sum(group.rows for group in found)) as is_small:
             if plan.is_fanout:
                 fan_out(session, run, plan)
             elif compared is None:
-                _Analysis(session, run, plan, is_small).compute()
+                _Analysis(session, run, plan, found, is_small).compute()
             else:
                 compare(session, run, compared)
     except (PySparkException, Py4JError) as error:
@@ -73,47 +95,52 @@ def _why_not(run: RunDir, told: str) -> StreamgaugeError:
     """Spark's word on what went wrong, in one line."""
     if "No space left on device" in told:
         return BadInput(f"{run.location}: the disk is full; free some space, then: streamgauge analyze")
+    if (corrupt := _CORRUPT.search(told)) is not None:
+        return CorruptRun(corrupt["words"])
     if (failed := _FAILED_FILE.search(told)) is not None:
         return CorruptRun(f"{failed['file']}: cannot be read as Parquet; its run cannot be analysed")
     first = next(iter(told.strip().splitlines()), "Spark did not say why")
     return StreamgaugeError(f"{run.location}: the analysis failed: {first}; --debug shows more")
 
 
+class _Damage(NamedTuple):
+    frame: DataFrame
+    rows: pa.Table | None
+    """The same here, when it is little."""
+
+
 class _Analysis:
     """The tables in the order in which they need each other."""
 
-    def __init__(self, session: SparkSession, run: RunDir, plan: Plan, is_small: bool) -> None:
-        self._session, self._run, self._is_small = session, run, is_small
+    def __init__(
+        self, session: SparkSession, run: RunDir, plan: Plan, found: Sequence[RowGroup], is_small: bool
+    ) -> None:
+        self._session, self._run, self._plan, self._is_small = session, run, plan, is_small
+        self._slices = plan_slices(found)
         self._topics = self._one(planned_topics(session, plan))
         self._warm_ups = self._one(planned_warm_ups(session, plan))
         self._cases = self._one(planned_cases(session, plan, read_status(run)))
-        self._sends, self._receives, self._samples, self._marks = (
-            self._one(read_events(session, run, table))
-            for table in (events.SENDS, events.RECEIVES, events.SAMPLES, events.MARKS)
+        self._sends, self._receives = (
+            self._one(read_events(session, run, table)) for table in (events.SENDS, events.RECEIVES)
+        )
+        read = read_few_events if is_small else read_events
+        self._samples, self._marks = (
+            self._one(read(session, run, table)) for table in (events.SAMPLES, events.MARKS)
         )
 
     def compute(self) -> None:
-        agents = self._local(agent_clocks(self._marks).toArrow())
-        known = producers_of(self._sends, self._warm_ups, agents).toArrow()
+        agents = agent_clocks(self._marks).toArrow()
+        known = producers_of(self._sends, self._warm_ups, self._local(agents)).toArrow()
         starts = self._local(known.group_by(["case", "start_ns"]).aggregate([]))
-        reach = reach_of(self._receives, self._topics).toArrow()
+        reach = reach_of(self._receives, self._topics, BLOCK).toArrow()
         damage = self._damage(reach)
-        joined = messages(
-            self._sends,
-            self._receives,
-            damage=damage,
-            producers=self._local(known),
-            agents=agents,
-            topics=self._topics,
-        )
-        sent = self._write_messages(joined)
         # Planning a small table takes longer than computing it: independent ones are planned side by side.
         with ThreadPoolExecutor(max_workers=2) as side_by_side:
-            latencies = side_by_side.submit(self._latencies, sent)
             usage = side_by_side.submit(self._usage, starts)
-            cells = self._kept(cells_of(sent, self._local(reach), self._cases, starts))
+            sent, buckets, cells = self._per_message(agents, known, starts, reach, damage)
+            latencies = side_by_side.submit(self._latencies, buckets)
             counted = self._write(
-                results.ACCOUNTING, accounting(cells, self._strays(sent, cells, reach, damage))
+                results.ACCOUNTING, accounting(cells, self._strays(sent, cells, reach, damage.frame))
             )
             rates = self._rates(cells)
             resource_use, clock_use = usage.result()
@@ -130,13 +157,43 @@ class _Analysis:
         )
         self._write(results.VERDICTS, judged)
         cells.unpersist()
+        for folder in (BUCKETS_FOLDER, CELLS_FOLDER):
+            self._run.remove(folder)
+
+    def _per_message(
+        self, agents: pa.Table, known: pa.Table, starts: DataFrame, reach: pa.Table, damage: _Damage
+    ) -> tuple[DataFrame, DataFrame, DataFrame]:
+        """Messages, and their buckets and cells: slice by slice where that can be, else by Spark's joins."""
+        if self._slices is not None and damage.rows is not None:
+            facts = facts_of(self._plan, agents=agents, producers=known, reach=reach, damage=damage.rows)
+            return self._by_slices(slice_work(self._slices, facts, reach))
+        joined = messages(
+            self._sends,
+            self._receives,
+            damage=damage.frame,
+            producers=self._local(known),
+            agents=self._local(agents),
+            topics=self._topics,
+        )
+        sent = self._write_messages(joined)
+        cells = cells_of(sent, self._local(reach), self._cases, starts)
+        return sent, self._kept(buckets_of(sent)), self._kept(cells)
+
+    def _by_slices(self, work: Sequence[SliceWork]) -> tuple[DataFrame, DataFrame, DataFrame]:
+        if self._is_small:
+            found = slices_here(self._run, work)
+            sent = write_rows(self._run, results.MESSAGES, found.messages)
+            return self._local(sent), self._local(found.buckets), self._local(found.cells)
+        slices_as_tasks(self._session, self._run, work)
+        folders = (self._run.result(results.MESSAGES.name), BUCKETS_FOLDER, CELLS_FOLDER)
+        sent, buckets, cells = (self._session.read.parquet(self._run.url(folder)) for folder in folders)
+        return sent, buckets, self._kept(cells)
 
     def _usage(self, starts: DataFrame) -> tuple[DataFrame, DataFrame]:
         intervals = self._write(results.RESOURCES, resources(self._samples, self._marks, starts))
         return intervals, self._write(results.CLOCKS, clocks(self._marks))
 
-    def _latencies(self, sent: DataFrame) -> DataFrame:
-        buckets = self._kept(buckets_of(sent))
+    def _latencies(self, buckets: DataFrame) -> DataFrame:
         latencies = self._write(results.LATENCY, latency(buckets))
         self._write(results.HISTOGRAM, histogram(buckets))
         buckets.unpersist()
@@ -147,16 +204,15 @@ class _Analysis:
         self._write(results.RUNTIMES, runtimes(cells))
         return self._write(results.THROUGHPUT, throughput(cells))
 
-    def _damage(self, reach: pa.Table) -> DataFrame:
+    def _damage(self, reach: pa.Table) -> _Damage:
         """Mostly there is none, and then joining with it costs nothing."""
         damage = damage_of(self._receives)
-        if not pc.any(pc.greater(reach["damaged"], 0)).as_py():
-            return self._local(damage.limit(0).toArrow())
-        first = damage.limit(_LOCAL_ROWS + 1).toArrow()
+        is_any = pc.any(pc.greater(reach["damaged"], 0)).as_py()
+        first = damage.limit(_LOCAL_ROWS + 1).toArrow() if is_any else DAMAGE.empty_table()
         if first.num_rows > _LOCAL_ROWS:
-            return damage
+            return _Damage(damage, None)
         local = self._local(first)
-        return local if self._is_small else fn.broadcast(local)
+        return _Damage(local if self._is_small else fn.broadcast(local), first)
 
     def _strays(self, sent: DataFrame, cells: DataFrame, reach: pa.Table, damage: DataFrame) -> DataFrame:
         """Looks for intact strays only in cases that received more than copies of what they sent."""
@@ -198,12 +254,9 @@ class _Analysis:
         return frame.coalesce(1) if self._is_small else frame
 
 
-def _check_events(run: RunDir, plan: Plan, table: Table) -> int:
-    """Spark would read a missing column as nulls, and a folder of another plan as one more case.
-
-    Returns how many rows there are.
-    """
-    cases, rows = {case.id for case in plan.cases}, 0
+def _check_events(run: RunDir, plan: Plan, table: Table) -> Iterator[RowGroup]:
+    """Spark would read a missing column as nulls, and a folder of another plan as one more case."""
+    cases = {case.id for case in plan.cases}
     wanted = table.arrow_schema()
     for file in run.list_files(run.events(table.name), ".parquet"):
         case = file.removeprefix(run.events(table.name, "")).partition("/")[0]
@@ -214,12 +267,11 @@ def _check_events(run: RunDir, plan: Plan, table: Table) -> int:
                 metadata = pq.read_metadata(stream)
         except (pa.ArrowException, OSError) as error:
             raise CorruptRun(f"{run.url(file)}: cannot be read as Parquet: {_one_line(error)}") from error
-        rows += metadata.num_rows
         found = metadata.schema.to_arrow_schema()
         for field in wanted:
             if field.name not in found.names or found.field(field.name).type != field.type:
                 raise CorruptRun(f"{run.url(file)}: column {field.name} is not {field.type}")
-    return rows
+        yield from row_groups(table.name, case, file, metadata)
 
 
 def _one_line(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
@@ -22,6 +23,18 @@ def read_events(session: SparkSession, run: RunDir, table: Table) -> DataFrame:
     return session.read.schema(spark_schema(with_case)).parquet(run.url(folder))
 
 
+def read_few_events(session: SparkSession, run: RunDir, table: Table) -> DataFrame:
+    """The same of a table with few rows: read here, so that no query has to look for files."""
+    folder, schema = run.events(table.name, ""), table.arrow_schema()
+    parts = [schema.append(pa.field("case", pa.string())).empty_table()]
+    for file in run.list_files(run.events(table.name), ".parquet"):
+        with run.open_input(file) as stream:
+            part = pq.ParquetFile(stream).read(columns=table.column_names).cast(schema)
+        case = file.removeprefix(folder).partition("/")[0]
+        parts.append(part.append_column("case", pa.array([case] * part.num_rows, pa.string())))
+    return session.createDataFrame(pa.concat_tables(parts))
+
+
 def write_messages(session: SparkSession, run: RunDir, table: Table, frame: DataFrame) -> DataFrame:
     """Write a table that may be large, in as many files as it has partitions, and read it back."""
     address = run.url(run.result(table.name))
@@ -35,10 +48,15 @@ def write_result(session: SparkSession, run: RunDir, table: Table, frame: DataFr
     It comes to the driver, and what is computed from it starts there: for a small table Spark needs longer
     to plan a write, to commit it and to read it back than for all the rest.
     """
-    rows = frame.toArrow().select(table.column_names).cast(table.arrow_schema())
+    return session.createDataFrame(write_rows(run, table, frame.toArrow()))
+
+
+def write_rows(run: RunDir, table: Table, content: pa.Table) -> pa.Table:
+    """Write a small table that is here already; returns it sorted."""
+    rows = content.select(table.column_names).cast(table.arrow_schema())
     ordered = rows.sort_by([(name, "ascending") for name in table.column_names])
     folder = run.result(table.name)
     run.remove(folder)
     with run.open_output(f"{folder}/{_ONE_FILE}") as stream:
         pq.write_table(ordered, stream, compression="zstd")
-    return session.createDataFrame(ordered)
+    return ordered
