@@ -1,7 +1,9 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from streamgauge.analysis.slices import BLOCK, RowGroup, plan_slices, row_groups
+from streamgauge.analysis.slice_messages import CaseFacts
+from streamgauge.analysis.slice_tasks import SliceWork, dealt_out
+from streamgauge.analysis.slices import BLOCK, RowGroup, Slice, plan_slices, row_groups
 
 ROWS = 32 * BLOCK
 
@@ -79,3 +81,15 @@ def test_ranges_are_those_of_the_file(tmp_path):
         (0, 2, (1, 2), (5, 6)),
         (1, 2, (1, 2), (7, 8)),
     ]
+
+
+def test_tasks_are_of_nearly_the_same_size_and_the_longest_comes_first():
+    slices = [
+        Slice("001", number, number + 1, (RowGroup("sends", "001", "f", 0, rows, (0, 0), (0, 0)),), ())
+        for number, rows in enumerate([10, 30, 20, 20, 40])
+    ]
+    tasks = dealt_out([SliceWork(one, CaseFacts("001"), {}) for one in slices], 3)
+
+    assert [sum(one.place.rows for _, one in task) for task in tasks] == [40, 40, 40]
+    assert sorted(number for task in tasks for number, _ in task) == [0, 1, 2, 3, 4]
+    assert dealt_out([], 3) == []

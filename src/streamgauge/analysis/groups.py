@@ -25,6 +25,7 @@ class Groups:
     """One array a column, with its value in each group."""
     _place: Integers
     _present: Integers
+    _sizes: Integers
 
     @property
     def count(self) -> int:
@@ -53,8 +54,9 @@ class Groups:
 
     def sizes(self, among: Bools | None = None) -> Integers:
         """How many rows a group has."""
-        place = self._place if among is None else self._place[among]
-        return np.bincount(place, minlength=self._places)[self._present]
+        if among is None:
+            return self._sizes
+        return np.bincount(self._place[among], minlength=self._places)[self._present]
 
     def sums(self, values: NDArray[Any], among: Bools | None = None) -> NDArray[np.float64]:
         """Whole numbers add up exactly to 2^53."""
@@ -88,20 +90,23 @@ def group_rows(columns: Sequence[NDArray[Any]]) -> Groups:
         return _by_sorting_each(columns)
     place = np.zeros(len(columns[0]), np.int64)
     for column, low, span in zip(columns, lows, spans, strict=True):
-        place *= span
-        place += column.astype(np.int64) - low
+        if span > 1:
+            place *= span
+            place += column
+            place -= low
     if places <= _DENSE:
-        present = np.flatnonzero(np.bincount(place, minlength=places))
-        return Groups(_decoded(present, lows, spans), place, present)
-    present, numbers = np.unique(place, return_inverse=True)
-    return Groups(_decoded(present, lows, spans), numbers, np.arange(len(present)))
+        counts = np.bincount(place, minlength=places)
+        present = np.flatnonzero(counts)
+        return Groups(_decoded(present, lows, spans), place, present, counts[present])
+    present, numbers, sizes = np.unique(place, return_inverse=True, return_counts=True)
+    return Groups(_decoded(present, lows, spans), numbers, np.arange(len(present)), sizes)
 
 
 def _by_sorting_each(columns: Sequence[NDArray[Any]]) -> Groups:
     distinct = [np.unique(column, return_inverse=True) for column in columns]
     groups = group_rows([numbers for _, numbers in distinct])
     keys = tuple(values[numbers] for (values, _), numbers in zip(distinct, groups.keys, strict=True))
-    return Groups(keys, groups._place, groups._present)
+    return Groups(keys, groups._place, groups._present, groups._sizes)
 
 
 def _decoded(places: Integers, lows: Sequence[int], spans: Sequence[int]) -> tuple[Integers, ...]:

@@ -32,7 +32,7 @@ from streamgauge.analysis.query import query
 from streamgauge.analysis.ranges import ranges
 from streamgauge.analysis.resources import resources
 from streamgauge.analysis.runtimes import runtimes
-from streamgauge.analysis.sizing import sized_for
+from streamgauge.analysis.sizing import for_few, sized_for
 from streamgauge.analysis.slice_facts import facts_of
 from streamgauge.analysis.slice_tasks import (
     BUCKETS_FOLDER,
@@ -47,7 +47,6 @@ from streamgauge.analysis.storage import (
     read_events,
     read_few_events,
     write_messages,
-    write_result,
     write_rows,
 )
 from streamgauge.analysis.strays import STRAYS, strays
@@ -84,7 +83,8 @@ def analyze(session: SparkSession, run: RunDir) -> None:
             if plan.is_fanout:
                 fan_out(session, run, plan)
             elif compared is None:
-                _Analysis(session, run, plan, found, is_small).compute()
+                few = session if is_small else for_few(session)
+                _Analysis(session, few, run, plan, found, is_small).compute()
             else:
                 compare(session, run, compared)
     except (PySparkException, Py4JError) as error:
@@ -113,25 +113,32 @@ class _Analysis:
     """The tables in the order in which they need each other."""
 
     def __init__(
-        self, session: SparkSession, run: RunDir, plan: Plan, found: Sequence[RowGroup], is_small: bool
+        self,
+        session: SparkSession,
+        few: SparkSession,
+        run: RunDir,
+        plan: Plan,
+        found: Sequence[RowGroup],
+        is_small: bool,
     ) -> None:
-        self._session, self._run, self._plan, self._is_small = session, run, plan, is_small
+        """`few` is the session for tables of few rows; the same as the other when all are."""
+        self._session, self._few, self._run, self._plan = session, few, run, plan
+        self._is_small = is_small
+        self._status = read_status(run)
         self._slices = plan_slices(found)
         self._topics = self._one(planned_topics(session, plan))
-        self._warm_ups = self._one(planned_warm_ups(session, plan))
-        self._cases = self._one(planned_cases(session, plan, read_status(run)))
         self._sends, self._receives = (
             self._one(read_events(session, run, table)) for table in (events.SENDS, events.RECEIVES)
         )
-        read = read_few_events if is_small else read_events
         self._samples, self._marks = (
-            self._one(read(session, run, table)) for table in (events.SAMPLES, events.MARKS)
+            read_few_events(few, run, table).coalesce(1) for table in (events.SAMPLES, events.MARKS)
         )
 
     def compute(self) -> None:
         agents = agent_clocks(self._marks).toArrow()
-        known = producers_of(self._sends, self._warm_ups, self._local(agents)).toArrow()
-        starts = self._local(known.group_by(["case", "start_ns"]).aggregate([]))
+        warm_ups = self._one(planned_warm_ups(self._session, self._plan))
+        known = producers_of(self._sends, warm_ups, self._shared(agents)).toArrow()
+        starts = known.group_by(["case", "start_ns"]).aggregate([])
         reach = reach_of(self._receives, self._topics, BLOCK).toArrow()
         damage = self._damage(reach)
         # Planning a small table takes longer than computing it: independent ones are planned side by side.
@@ -139,14 +146,13 @@ class _Analysis:
             usage = side_by_side.submit(self._usage, starts)
             sent, buckets, cells = self._per_message(agents, known, starts, reach, damage)
             latencies = side_by_side.submit(self._latencies, buckets)
-            counted = self._write(
-                results.ACCOUNTING, accounting(cells, self._strays(sent, cells, reach, damage.frame))
-            )
+            lone = self._strays(sent, cells, reach, damage.frame)
+            counted = self._write(results.ACCOUNTING, accounting(cells, lone))
             rates = self._rates(cells)
             resource_use, clock_use = usage.result()
             cpu_use = self._write(results.CPU, cpu(self._samples, self._marks, counted))
         judged = verdicts(
-            self._cases,
+            planned_cases(self._few, self._plan, self._status).coalesce(1),
             cells,
             accounting=counted,
             latency=latencies.result(),
@@ -156,12 +162,11 @@ class _Analysis:
             clocks=clock_use,
         )
         self._write(results.VERDICTS, judged)
-        cells.unpersist()
         for folder in (BUCKETS_FOLDER, CELLS_FOLDER):
             self._run.remove(folder)
 
     def _per_message(
-        self, agents: pa.Table, known: pa.Table, starts: DataFrame, reach: pa.Table, damage: _Damage
+        self, agents: pa.Table, known: pa.Table, starts: pa.Table, reach: pa.Table, damage: _Damage
     ) -> tuple[DataFrame, DataFrame, DataFrame]:
         """Messages, and their buckets and cells: slice by slice where that can be, else by Spark's joins."""
         if self._slices is not None and damage.rows is not None:
@@ -171,13 +176,14 @@ class _Analysis:
             self._sends,
             self._receives,
             damage=damage.frame,
-            producers=self._local(known),
-            agents=self._local(agents),
+            producers=self._shared(known),
+            agents=self._shared(agents),
             topics=self._topics,
         )
-        sent = self._write_messages(joined)
-        cells = cells_of(sent, self._local(reach), self._cases, starts)
-        return sent, self._kept(buckets_of(sent)), self._kept(cells)
+        sent = write_messages(self._session, self._run, results.MESSAGES, joined)
+        cases = self._one(planned_cases(self._session, self._plan, self._status))
+        cells = cells_of(sent, self._shared(reach), cases, self._shared(starts))
+        return sent, buckets_of(sent).cache(), self._local(cells.toArrow())
 
     def _by_slices(self, work: Sequence[SliceWork]) -> tuple[DataFrame, DataFrame, DataFrame]:
         if self._is_small:
@@ -187,11 +193,11 @@ class _Analysis:
         slices_as_tasks(self._session, self._run, work)
         folders = (self._run.result(results.MESSAGES.name), BUCKETS_FOLDER, CELLS_FOLDER)
         sent, buckets, cells = (self._session.read.parquet(self._run.url(folder)) for folder in folders)
-        return sent, buckets, self._kept(cells)
+        return sent, buckets, self._local(cells.toArrow())
 
-    def _usage(self, starts: DataFrame) -> tuple[DataFrame, DataFrame]:
-        intervals = self._write(results.RESOURCES, resources(self._samples, self._marks, starts))
-        return intervals, self._write(results.CLOCKS, clocks(self._marks))
+    def _usage(self, starts: pa.Table) -> tuple[DataFrame, DataFrame]:
+        intervals = resources(self._samples, self._marks, self._local(starts))
+        return self._write(results.RESOURCES, intervals), self._write(results.CLOCKS, clocks(self._marks))
 
     def _latencies(self, buckets: DataFrame) -> DataFrame:
         latencies = self._write(results.LATENCY, latency(buckets))
@@ -211,8 +217,8 @@ class _Analysis:
         first = damage.limit(_LOCAL_ROWS + 1).toArrow() if is_any else DAMAGE.empty_table()
         if first.num_rows > _LOCAL_ROWS:
             return _Damage(damage, None)
-        local = self._local(first)
-        return _Damage(local if self._is_small else fn.broadcast(local), first)
+        here = self._shared(first)
+        return _Damage(here if self._is_small else fn.broadcast(here), first)
 
     def _strays(self, sent: DataFrame, cells: DataFrame, reach: pa.Table, damage: DataFrame) -> DataFrame:
         """Looks for intact strays only in cases that received more than copies of what they sent."""
@@ -224,7 +230,7 @@ class _Analysis:
         uneven = [row["case"] for row in received if row["intact_sum"] != matched.get(row["case"], 0)]
         if not uneven and not any(row["damaged_sum"] for row in received):
             return self._local(STRAYS.empty_table())
-        return strays(
+        found = strays(
             self._sends,
             self._receives,
             messages=sent,
@@ -232,25 +238,22 @@ class _Analysis:
             topics=self._topics,
             uneven_cases=uneven,
         )
-
-    def _write_messages(self, joined: DataFrame) -> DataFrame:
-        """Of a small run they are a small table too."""
-        if self._is_small:
-            return self._write(results.MESSAGES, joined)
-        return write_messages(self._session, self._run, results.MESSAGES, joined)
-
-    def _kept(self, frame: DataFrame) -> DataFrame:
-        return self._local(frame.toArrow()) if self._is_small else frame.cache()
-
-    def _local(self, rows: pa.Table) -> DataFrame:
-        """Spark knows its size, and folds away joins with nothing."""
-        return self._one(self._session.createDataFrame(rows))
+        return self._local(found.toArrow())
 
     def _write(self, table: Table, frame: DataFrame) -> DataFrame:
-        return self._one(write_result(self._session, self._run, table, frame))
+        """It comes here, and what is computed from it starts here: for a small table Spark needs longer to
+        plan a write, to commit it and to read it back than for all the rest."""
+        return self._local(write_rows(self._run, table, frame.toArrow()))
+
+    def _local(self, rows: pa.Table) -> DataFrame:
+        """Few rows in one partition: what is in one place needs no exchange, so a query is one task."""
+        return self._few.createDataFrame(rows).coalesce(1)
+
+    def _shared(self, rows: pa.Table) -> DataFrame:
+        """A small table to join with large ones: Spark knows its size, and folds away joins with nothing."""
+        return self._one(self._session.createDataFrame(rows))
 
     def _one(self, frame: DataFrame) -> DataFrame:
-        """A small frame in one partition: what is in one place needs no exchange, so a query is one task."""
         return frame.coalesce(1) if self._is_small else frame
 
 

@@ -15,7 +15,7 @@ from streamgauge.tables.column import Table
 def query(text: str, **frames: DataFrame) -> DataFrame:
     """The rows of a query; `{name}` in its text stands for the frame of that name."""
     session = next(iter(frames.values())).sparkSession
-    return session.sql(text, **frames)
+    return session.sql(text, None, **frames)
 
 
 def table_query(table: Table, text: str, **frames: DataFrame) -> DataFrame:

@@ -12,6 +12,25 @@ _SMALL_ROWS = 300_000
 _ROWS_A_PARTITION = 3_000_000
 _MOST_PARTITIONS = 400
 
+# It plans again after every shuffle; but the sizes are known here, and joins say how they are done.
+_ALWAYS = {"spark.sql.adaptive.enabled": "false"}
+_FOR_FEW = {
+    **_ALWAYS,
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Sending a table to all tasks is a job of its own; there is one task.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+}
+
+
+def for_few(session: SparkSession) -> SparkSession:
+    """A session beside this one, with settings for tables of few rows."""
+    few = session.newSession()
+    for name, value in _FOR_FEW.items():
+        few.conf.set(name, value)
+    return few
+
 
 @contextmanager
 def sized_for(session: SparkSession, rows: int) -> Iterator[bool]:
@@ -20,17 +39,8 @@ def sized_for(session: SparkSession, rows: int) -> Iterator[bool]:
     # Every slot gets as many partitions as the others, none more than fits its memory.
     slots = max(1, session.sparkContext.defaultParallelism)
     rounds = -(-rows // (_ROWS_A_PARTITION * slots))
-    partitions = 1 if is_small else min(max(rounds, 1) * slots, _MOST_PARTITIONS)
-    wanted = {
-        "spark.sql.shuffle.partitions": str(partitions),
-        "spark.sql.codegen.wholeStage": str(not is_small).lower(),
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN" if is_small else "FALLBACK",
-        # It plans again after every shuffle; but the sizes are known here, and joins say how they are done.
-        "spark.sql.adaptive.enabled": "false",
-    }
-    if is_small:
-        # Sending a table to all tasks is a job of its own; there is one task.
-        wanted["spark.sql.autoBroadcastJoinThreshold"] = "-1"
+    partitions = min(max(rounds, 1) * slots, _MOST_PARTITIONS)
+    wanted = _FOR_FEW if is_small else {"spark.sql.shuffle.partitions": str(partitions), **_ALWAYS}
     before = {name: session.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
         session.conf.set(name, value)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from streamgauge.analysis.cells import COUNTS, OWN_SECONDS, TIMES
 from streamgauge.analysis.groups import Bools, Groups, Integers, group_rows
@@ -71,9 +73,8 @@ def slice_buckets(messages: SliceMessages) -> pa.Table:
         valid = begin.valid & end.valid
         if not valid.any():
             continue
-        ns = end.values - begin.values
-        for groups, is_second in ((places, False), (seconds, True)):
-            parts.append(_leg_buckets(messages, leg, groups, ns, valid, is_second))
+        values = _Leg.of(leg, end.values - begin.values, None if valid.all() else valid)
+        parts += (_leg_buckets(messages, values, places), _leg_buckets(messages, values, seconds))
     return pa.concat_tables(parts) if parts else BUCKETS.empty_table()
 
 
@@ -104,19 +105,32 @@ def slice_cells(messages: SliceMessages) -> pa.Table:
     return pa.table({f.name: pa.array(columns[f.name]).cast(f.type) for f in CELLS}, schema=CELLS)
 
 
-def _leg_buckets(
-    messages: SliceMessages, leg: str, places: Groups, ns: Integers, valid: Bools, is_second: bool
-) -> pa.Table:
-    least, greatest = places.extremes(ns, None if valid.all() else valid)
-    of_row, own = places.of_row, ns
-    if not valid.all():
-        of_row, own = of_row[valid], ns[valid]
-    exact = own.astype(np.float64)
-    spread = exact * _SPLITTER
-    middle = spread - (spread - exact)
-    buckets = group_rows([of_row, middle.view(np.int64) >> _BUCKET_SHIFT])
+@dataclass(frozen=True)
+class _Leg:
+    name: str
+    ns: Integers
+    """Of all messages; senseless where it is not valid."""
+    valid: Bools | None
+    code: Integers
+    """A bucket's number: what is not 0 of its middle as a double. From here on only of valid ones."""
+    beside: NDArray[np.float64]
+    beside_squares: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, name: str, ns: Integers, valid: Bools | None) -> _Leg:
+        exact = (ns if valid is None else ns[valid]).astype(np.float64)
+        spread = exact * _SPLITTER
+        middle = spread - (spread - exact)
+        beside = exact - middle
+        return cls(name, ns, valid, middle.view(np.int64) >> _BUCKET_SHIFT, beside, beside * beside)
+
+
+def _leg_buckets(messages: SliceMessages, leg: _Leg, places: Groups) -> pa.Table:
+    is_second = len(places.keys) == 1
+    least, greatest = places.extremes(leg.ns, leg.valid)
+    of_row = places.of_row if leg.valid is None else places.of_row[leg.valid]
+    buckets = group_rows([of_row, leg.code])
     place, code = buckets.keys
-    beside = (own - middle.astype(np.int64)).astype(np.float64)
     none = pa.nulls(buckets.count)
     columns: dict[str, Any] = {
         "case": _repeated(messages.facts.case, buckets.count),
@@ -126,12 +140,12 @@ def _leg_buckets(
         "second": none,
         "is_second": np.full(buckets.count, is_second),
         "count": buckets.sizes(),
-        "beside_sum": buckets.sums(beside).astype(np.int64),
-        "beside_squares": buckets.sums(beside * beside),
+        "beside_sum": buckets.sums(leg.beside).astype(np.int64),
+        "beside_squares": buckets.sums(leg.beside_squares),
         # Of the whole partition or second: only their extremes are ever asked for.
         "min_ns": least[place],
         "max_ns": greatest[place],
-        "leg": _repeated(leg, buckets.count),
+        "leg": _repeated(leg.name, buckets.count),
     }
     if is_second:
         columns["second"] = places.keys[0][place]

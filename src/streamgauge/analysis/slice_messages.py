@@ -123,9 +123,7 @@ def slice_messages(
     copies = _FirstCopies.of(facts, receives, later_arrivals)
     producer, sequence = _integers(sends, "producer"), _integers(sends, "sequence")
     keys = _keys(producer, sequence)
-    found = np.searchsorted(copies.keys, keys)
-    found[found == len(copies.keys)] = 0
-    is_received = copies.keys[found] == keys if len(copies.keys) else np.zeros(len(keys), bool)
+    found, is_received = _matched(keys, copies.keys)
     clocks, offset, error = facts.producer_clocks, _nullable(sends, "offset"), sends["error"]
     acked = _nullable(sends, "acked_ns")
     is_failed = error.is_valid().to_numpy()
@@ -207,6 +205,15 @@ def looked_up(numbers: Integers, values: Mapping[int, Any], kind: Any = np.int64
     return table[numbers]
 
 
+def _matched(keys: Integers, among: Integers) -> tuple[Integers | slice, Bools]:
+    """Where each key is among sorted ones, and whether it is; mostly everything came, in order."""
+    if np.array_equal(keys, among):
+        return slice(None), np.ones(len(keys), bool)
+    found = np.searchsorted(among, keys)
+    found[found == len(among)] = 0
+    return found, among[found] == keys if len(among) else np.zeros(len(keys), bool)
+
+
 def _output_ns(facts: CaseFacts, receives: pa.Table, consumer: Integers, broker_time: Integers) -> Nullable:
     """A broker's stamp is wall time; without the consumer's clock reading it cannot be placed."""
     stamp_ms = _nullable(receives, "broker_ms")
@@ -221,8 +228,10 @@ def _output_ns(facts: CaseFacts, receives: pa.Table, consumer: Integers, broker_
 
 def _first_of_each(
     keys: Integers, received_ns: Integers, consumer: Integers, arrival: Integers
-) -> tuple[Integers, Integers]:
+) -> tuple[Integers | slice, Integers]:
     """The row of each key's first copy, in the order of keys, and how many copies there are."""
+    if (keys[1:] > keys[:-1]).all():
+        return slice(None), np.ones(len(keys), np.int64)
     order = np.argsort(keys, kind="stable")
     in_order = keys[order]
     is_new = np.ones(len(keys), bool)
@@ -279,14 +288,16 @@ def _damaged_copies(
     return copies
 
 
-def _filled(sent: Nullable, received: Integers, found: Integers, is_received: Bools) -> Nullable:
+def _filled(sent: Nullable, received: Integers, found: Integers | slice, is_received: Bools) -> Nullable:
     if sent.valid.all():
         return sent
     return Nullable(np.where(sent.valid, sent.values, _taken(received, found)), sent.valid | is_received)
 
 
-def _taken(values: Any, found: Integers) -> Any:
-    return values[found] if len(values) else np.zeros(len(found), values.dtype)
+def _taken(values: Any, found: Integers | slice) -> Any:
+    if isinstance(found, slice) or len(values):
+        return values[found]
+    return np.zeros(len(found), values.dtype)
 
 
 def _keys(producer: Integers, sequence: Integers) -> Integers:

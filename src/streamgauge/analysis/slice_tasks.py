@@ -56,17 +56,29 @@ def slices_as_tasks(session: SparkSession, run: RunDir, work: Sequence[SliceWork
     context = session.sparkContext
     location = run.location
 
-    def each(part: Iterable[tuple[int, SliceWork]]) -> Iterator[int]:
+    def each(tasks: Iterable[list[tuple[int, SliceWork]]]) -> Iterator[int]:
         here = RunDir(location)
-        for number, one in part:
+        for number, one in (numbered for task in tasks for numbered in task):
             found = _computed(here, one)
             _write(here, here.result(MESSAGES.name), number, found.messages)
             _write(here, BUCKETS_FOLDER, number, found.buckets)
             _write(here, CELLS_FOLDER, number, found.cells)
             yield number
 
-    tasks = min(len(work), _TASKS_A_SLOT * max(1, context.defaultParallelism))
-    context.parallelize(list(enumerate(work)), tasks).mapPartitions(each).count()
+    tasks = dealt_out(work, _TASKS_A_SLOT * max(1, context.defaultParallelism))
+    context.parallelize(tasks, max(1, len(tasks))).mapPartitions(each).count()
+
+
+def dealt_out(work: Sequence[SliceWork], tasks: int) -> list[list[tuple[int, SliceWork]]]:
+    """Numbered slices in tasks of nearly as many rows each, the longest first."""
+    dealt: list[list[tuple[int, SliceWork]]] = [[] for _ in range(min(tasks, len(work)))]
+    loads = [0] * len(dealt)
+    for number, one in sorted(enumerate(work), key=lambda numbered: -numbered[1].place.rows):
+        least = loads.index(min(loads))
+        dealt[least].append((number, one))
+        loads[least] += one.place.rows
+    order = sorted(range(len(dealt)), key=lambda task: -loads[task])
+    return [dealt[task] for task in order]
 
 
 class _FirstArrivals:
@@ -114,7 +126,7 @@ def _read(
             why = " ".join(str(error).split())
             raise CorruptRun(f"{run.url(file)}: cannot be read as Parquet: {why}") from error
         parts.append(_within(part, own, one).select(names))
-    return pa.concat_tables(parts, promote_options="permissive")
+    return pa.concat_tables(parts, promote_options="permissive").combine_chunks()
 
 
 def _within(part: pa.Table, groups: Sequence[RowGroup], one: Slice) -> pa.Table:
