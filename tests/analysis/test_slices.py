@@ -1,8 +1,8 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from streamgauge.analysis.slice_messages import CaseFacts
-from streamgauge.analysis.slice_tasks import SliceWork, dealt_out
+from streamgauge.analysis.slice_facts import CaseFacts
+from streamgauge.analysis.slice_tasks import SliceWork, dealt_out, slice_work
 from streamgauge.analysis.slices import BLOCK, RowGroup, Slice, plan_slices, row_groups
 
 ROWS = 32 * BLOCK
@@ -93,3 +93,25 @@ def test_tasks_are_of_nearly_the_same_size_and_the_longest_comes_first():
     assert [sum(one.place.rows for _, one in task) for task in tasks] == [40, 40, 40]
     assert sorted(number for task in tasks for number, _ in task) == [0, 1, 2, 3, 4]
     assert dealt_out([], 3) == []
+
+
+def test_a_slice_knows_when_streams_first_had_something_later():
+    slices = [Slice(case, low, low + BLOCK, (), ()) for case in ("001", "002") for low in (0, BLOCK)]
+    reach = pa.Table.from_pylist(
+        [
+            {
+                "case": "001",
+                "consumer": 7,
+                "producer": 0 if is_intact else None,
+                "topic_number": 1,
+                "partition": 2,
+                "block": block if is_intact else None,
+                "first_arrival": arrival,
+            }
+            for block, arrival, is_intact in ((0, 5, True), (1, 50, True), (2, 40, True), (0, 0, False))
+        ]
+    )
+    work = slice_work(slices, {"001": CaseFacts("001"), "002": CaseFacts("002")}, reach)
+
+    assert [one.place for one in work] == slices
+    assert [one.later_arrivals for one in work] == [{(7, 0, 1, 2): 40}, {(7, 0, 1, 2): 40}, {}, {}]

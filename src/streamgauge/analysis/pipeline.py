@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -23,6 +22,7 @@ from streamgauge.analysis.cells import cells_of
 from streamgauge.analysis.clocks import agent_clocks, clocks
 from streamgauge.analysis.comparison_pipeline import compare
 from streamgauge.analysis.cpu import cpu
+from streamgauge.analysis.event_files import checked_events
 from streamgauge.analysis.fanout_pipeline import fan_out
 from streamgauge.analysis.histogram import buckets_of, histogram
 from streamgauge.analysis.latency import latency
@@ -42,7 +42,7 @@ from streamgauge.analysis.slice_tasks import (
     slices_as_tasks,
     slices_here,
 )
-from streamgauge.analysis.slices import BLOCK, RowGroup, plan_slices, row_groups
+from streamgauge.analysis.slices import BLOCK, RowGroup, plan_slices
 from streamgauge.analysis.storage import (
     read_events,
     read_few_events,
@@ -77,7 +77,7 @@ def analyze(session: SparkSession, run: RunDir) -> None:
     compared = plan.comparison
     load_tables = FANOUT_EVENTS if plan.is_fanout else events.EVENT_TABLES
     tables = load_tables if compared is None else COMPARISON_EVENTS
-    found = [group for table in tables for group in _check_events(run, plan, table)]
+    found = [group for table in tables for group in checked_events(run, plan, table)]
     try:
         with sized_for(session, sum(group.rows for group in found)) as is_small:
             if plan.is_fanout:
@@ -255,27 +255,3 @@ class _Analysis:
 
     def _one(self, frame: DataFrame) -> DataFrame:
         return frame.coalesce(1) if self._is_small else frame
-
-
-def _check_events(run: RunDir, plan: Plan, table: Table) -> Iterator[RowGroup]:
-    """Spark would read a missing column as nulls, and a folder of another plan as one more case."""
-    cases = {case.id for case in plan.cases}
-    wanted = table.arrow_schema()
-    for file in run.list_files(run.events(table.name), ".parquet"):
-        case = file.removeprefix(run.events(table.name, "")).partition("/")[0]
-        if case not in cases:
-            raise CorruptRun(f"{run.url(file)}: is of case {case!r}, which plan.json does not have")
-        try:
-            with run.open_input(file) as stream:
-                metadata = pq.read_metadata(stream)
-        except (pa.ArrowException, OSError) as error:
-            raise CorruptRun(f"{run.url(file)}: cannot be read as Parquet: {_one_line(error)}") from error
-        found = metadata.schema.to_arrow_schema()
-        for field in wanted:
-            if field.name not in found.names or found.field(field.name).type != field.type:
-                raise CorruptRun(f"{run.url(file)}: column {field.name} is not {field.type}")
-        yield from row_groups(table.name, case, file, metadata)
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())

@@ -3,15 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from streamgauge.analysis.slice_messages import CaseFacts, Clock
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan
 
 _Rows = list[dict[str, Any]]
+Place = tuple[int, int, int]
+Stream = tuple[int, int, int, int]
+"""Consumer, producer, topic and partition: what is received in order."""
+
+
+class Clock(NamedTuple):
+    """What to add to an agent's times."""
+
+    offset_ns: int = 0
+    anchor_ns: int = 0
+    drift: float = 0.0
+    wall_offset_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class CaseFacts:
+    """What is known of a case beside its events."""
+
+    case: str
+    start_ns: int = 0
+    consumers: int = 0
+    topics: tuple[str, ...] = ()
+    warm_ups: Mapping[int, int] = field(default_factory=dict)
+    producer_clocks: Mapping[int, Clock] = field(default_factory=dict)
+    consumer_clocks: Mapping[int, Clock] = field(default_factory=dict)
+    damaged: Mapping[Place, int] = field(default_factory=dict)
+    """Records that are damaged or not ours, by topic, partition and offset."""
+    last_offsets: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    """By topic and partition."""
+    last_sequences: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    """By topic and producer."""
+
+    def topic_name(self, number: int) -> str:
+        return self.topics[number] if number < len(self.topics) else f"topic-{number}"
 
 
 def facts_of(

@@ -6,7 +6,7 @@ Both are held against each other by a test over every scenario.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from streamgauge.analysis.groups import Bools, Integers, group_rows
 from streamgauge.analysis.messages import LAST_BROKER_MS
+from streamgauge.analysis.slice_facts import CaseFacts, Clock, Stream
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S
 from streamgauge.tables.events import BROKER_TIME_APPEND, BROKER_TIME_NONE
 from streamgauge.tables.results import MEASURE, MESSAGES, WARM_UP
@@ -22,45 +23,10 @@ from streamgauge.tables.results import MEASURE, MESSAGES, WARM_UP
 _SEQUENCE_BITS = 40
 """Of a message's key; the producer's number is above."""
 
-Place = tuple[int, int, int]
-Stream = tuple[int, int, int, int]
-"""Consumer, producer, topic and partition: what is received in order."""
-
-
-class Clock(NamedTuple):
-    """What to add to an agent's times."""
-
-    offset_ns: int = 0
-    anchor_ns: int = 0
-    drift: float = 0.0
-    wall_offset_ns: int | None = None
-
 
 class Nullable(NamedTuple):
     values: Integers
     valid: Bools
-
-
-@dataclass(frozen=True)
-class CaseFacts:
-    """What is known of a case beside its events."""
-
-    case: str
-    start_ns: int = 0
-    consumers: int = 0
-    topics: tuple[str, ...] = ()
-    warm_ups: Mapping[int, int] = field(default_factory=dict)
-    producer_clocks: Mapping[int, Clock] = field(default_factory=dict)
-    consumer_clocks: Mapping[int, Clock] = field(default_factory=dict)
-    damaged: Mapping[Place, int] = field(default_factory=dict)
-    """Records that are damaged or not ours, by topic, partition and offset."""
-    last_offsets: Mapping[tuple[int, int], int] = field(default_factory=dict)
-    """By topic and partition."""
-    last_sequences: Mapping[tuple[int, int], int] = field(default_factory=dict)
-    """By topic and producer."""
-
-    def topic_name(self, number: int) -> str:
-        return self.topics[number] if number < len(self.topics) else f"topic-{number}"
 
 
 @dataclass(frozen=True)

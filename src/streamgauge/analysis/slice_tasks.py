@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from streamgauge.analysis.slice_facts import CaseFacts, Stream
 from streamgauge.analysis.slice_figures import BUCKETS, CELLS, slice_buckets, slice_cells
-from streamgauge.analysis.slice_messages import CaseFacts, Stream, slice_messages
+from streamgauge.analysis.slice_messages import slice_messages
 from streamgauge.analysis.slices import BLOCK, RowGroup, Slice
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
@@ -38,8 +39,24 @@ class SliceWork(NamedTuple):
 
 
 def slice_work(slices: Sequence[Slice], facts: Mapping[str, CaseFacts], reach: pa.Table) -> list[SliceWork]:
-    arrivals = _FirstArrivals(reach)
-    return [SliceWork(one, facts[one.case], arrivals.beyond(one.case, one.high)) for one in slices]
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for row in reach.filter(reach["producer"].is_valid()).to_pylist():
+        rows.setdefault(row["case"], []).append(row)
+    for of_case in rows.values():
+        of_case.sort(key=lambda row: int(row["block"]))
+    work: list[SliceWork] = []
+    later: dict[Stream, int] = {}
+    # From the end: what comes later than a slice has been seen when it is its turn.
+    for one, following in zip(reversed(slices), [None, *reversed(slices)], strict=False):
+        if following is None or following.case != one.case:
+            later = {}
+        of_case = rows.get(one.case, [])
+        while of_case and of_case[-1]["block"] * BLOCK >= one.high:
+            row = of_case.pop()
+            stream = (row["consumer"], row["producer"], row["topic_number"], row["partition"])
+            later[stream] = min(row["first_arrival"], later.get(stream, row["first_arrival"]))
+        work.append(SliceWork(one, facts[one.case], dict(later)))
+    return work[::-1]
 
 
 def slices_here(run: RunDir, work: Sequence[SliceWork]) -> SliceTables:
@@ -79,25 +96,6 @@ def dealt_out(work: Sequence[SliceWork], tasks: int) -> list[list[tuple[int, Sli
         loads[least] += one.place.rows
     order = sorted(range(len(dealt)), key=lambda task: -loads[task])
     return [dealt[task] for task in order]
-
-
-class _FirstArrivals:
-    """When each stream first received something of a block."""
-
-    def __init__(self, reach: pa.Table) -> None:
-        self._rows: dict[str, list[dict[str, Any]]] = {}
-        for row in reach.to_pylist():
-            if row["producer"] is not None:
-                self._rows.setdefault(row["case"], []).append(row)
-
-    def beyond(self, case: str, sequence: int) -> dict[Stream, int]:
-        """By stream, its first arrival of this sequence or a later one."""
-        found: dict[Stream, int] = {}
-        for row in self._rows.get(case, []):
-            if row["block"] * BLOCK >= sequence:
-                stream = (row["consumer"], row["producer"], row["topic_number"], row["partition"])
-                found[stream] = min(row["first_arrival"], found.get(stream, row["first_arrival"]))
-        return found
 
 
 def _computed(run: RunDir, work: SliceWork) -> SliceTables:

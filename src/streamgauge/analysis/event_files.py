@@ -1,0 +1,38 @@
+"""Event files are checked before Spark reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from streamgauge.analysis.slices import RowGroup, row_groups
+from streamgauge.core.errors import CorruptRun
+from streamgauge.core.run_dir import RunDir
+from streamgauge.plan.plan_file import Plan
+from streamgauge.tables.column import Table
+
+
+def checked_events(run: RunDir, plan: Plan, table: Table) -> Iterator[RowGroup]:
+    """Spark would read a missing column as nulls, and a folder of another plan as one more case."""
+    cases = {case.id for case in plan.cases}
+    wanted = table.arrow_schema()
+    for file in run.list_files(run.events(table.name), ".parquet"):
+        case = file.removeprefix(run.events(table.name, "")).partition("/")[0]
+        if case not in cases:
+            raise CorruptRun(f"{run.url(file)}: is of case {case!r}, which plan.json does not have")
+        try:
+            with run.open_input(file) as stream:
+                metadata = pq.read_metadata(stream)
+        except (pa.ArrowException, OSError) as error:
+            raise CorruptRun(f"{run.url(file)}: cannot be read as Parquet: {_one_line(error)}") from error
+        found = metadata.schema.to_arrow_schema()
+        for field in wanted:
+            if field.name not in found.names or found.field(field.name).type != field.type:
+                raise CorruptRun(f"{run.url(file)}: column {field.name} is not {field.type}")
+        yield from row_groups(table.name, case, file, metadata)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
