@@ -2,8 +2,8 @@
 
 Buckets are shaped as in HdrHistogram: a value is rounded to 11 significant bits, so it
 lies within 1/2048 (0.049%) of the middle of its bucket; below 2048 ns it is exact.
-Zero and negative values have buckets too. Beside its count a bucket keeps the sums of
-the distances from its middle, so that mean and SD come out exact.
+Zero and negative values have buckets too. Beside its count a bucket has the exact sums of its
+values and of their squares, from the distances from its middle; so mean and SD come out exact.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 
 from streamgauge.analysis.query import query, table_query
 from streamgauge.analysis.scopes import CELL
+from streamgauge.analysis.whole_numbers import plus, times
 from streamgauge.tables.results import CASE, HISTOGRAM, LEGS, MEASURE, PARTITION, SECOND, TOPIC
 
 _NS_PER_MS = "1e6D"
@@ -52,7 +53,12 @@ def buckets_of(messages: DataFrame) -> DataFrame:
         from bucketed
         group by {keys}, topic, `partition`, second
             grouping sets (({keys}, topic, `partition`), ({keys}, second)))
-    select * except (leg_number), get(array({names}), leg_number) as leg from counted"""
+    select * except (leg_number, beside_sum, beside_squares), get(array({names}), leg_number) as leg,
+        {plus(times("value_ns", "count"), "beside_sum")} as sum_ns,
+        -- Σ(middle + beside)²
+        {plus(times("value_ns", "value_ns", "count"), times("2", "value_ns", "beside_sum"), "beside_squares")}
+            as squares_ns2
+    from counted"""
     return query(text, messages=messages)
 
 

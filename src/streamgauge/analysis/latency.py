@@ -6,17 +6,15 @@ buckets, as they would between values.
 
 from __future__ import annotations
 
-from functools import reduce
-
 from pyspark.sql import DataFrame
 
 from streamgauge.analysis.histogram import in_scopes
 from streamgauge.analysis.query import table_query
 from streamgauge.analysis.scopes import SCOPE
+from streamgauge.analysis.whole_numbers import WHOLE, plus, times
 from streamgauge.tables.results import LATENCY, PERCENTILES
 
 _NS_PER_MS = "1e6D"
-_WHOLE = "decimal(38,0)"
 
 
 def latency(buckets: DataFrame) -> DataFrame:
@@ -27,8 +25,7 @@ def latency(buckets: DataFrame) -> DataFrame:
     text = f"""
     with sums as (
         select {keys}, sum(count) as count, sum(if(value_ns < 0, count, 0)) as negative_count,
-            sum({_times("value_ns", "count")} + cast(beside_sum as {_WHOLE})) as sum_ns,
-            try_sum({_square_sum("value_ns", "count", "beside_sum", "beside_squares")}) as squares_ns2,
+            sum(sum_ns) as sum_ns, try_sum(squares_ns2) as squares_ns2,
             min(min_ns) as min_ns, max(max_ns) as max_ns,
             percentile(value_ns, array({shares}), count) as percentiles_ns
         from {{scoped}} group by {keys})
@@ -48,29 +45,10 @@ def _percentile_ms(place: int) -> str:
     return f"least(greatest(percentiles_ns[{place}], min_ns), max_ns) / {_NS_PER_MS}"
 
 
-def _square_sum(middle: str, count: str, beside_sum: str, beside_squares: str) -> str:
-    """Σ(middle + beside)² of one bucket."""
-    return _plus(_times(middle, middle, count), _times("2", middle, beside_sum), beside_squares)
-
-
 def _variance_ns2() -> str:
     """In whole numbers around the whole part of the mean: nothing cancels, no order matters."""
-    mean = f"cast(floor(sum_ns / cast(count as {_WHOLE})) as {_WHOLE})"
-    rest = f"(sum_ns - {_times(mean, 'count')})"
-    around_mean = _plus("squares_ns2", _times("-1", "count", mean, mean), _times("-2", mean, rest))
+    mean = f"cast(floor(sum_ns / cast(count as {WHOLE})) as {WHOLE})"
+    rest = f"(sum_ns - {times(mean, 'count')})"
+    around_mean = plus("squares_ns2", times("-1", "count", mean, mean), times("-2", mean, rest))
     centred = f"(cast({around_mean} as double) - cast({rest} as double) * cast({rest} as double) / count)"
     return f"if(count > 1, greatest({centred}, 0D) / (count - 1), null)"
-
-
-def _times(*factors: str) -> str:
-    """Null where 38 digits do not hold the product: a senseless time must not end the analysis."""
-    return _chained("try_multiply", factors)
-
-
-def _plus(*terms: str) -> str:
-    return _chained("try_add", terms)
-
-
-def _chained(function: str, parts: tuple[str, ...]) -> str:
-    whole = [f"cast({part} as {_WHOLE})" for part in parts]
-    return reduce(lambda left, right: f"cast({function}({left}, {right}) as {_WHOLE})", whole)

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from streamgauge.analysis.slice_buckets import BUCKETS, slice_buckets
+from streamgauge.analysis.slice_cells import CELLS, slice_cells
 from streamgauge.analysis.slice_facts import CaseFacts, Stream
-from streamgauge.analysis.slice_figures import BUCKETS, CELLS, slice_buckets, slice_cells
 from streamgauge.analysis.slice_messages import slice_messages
 from streamgauge.analysis.slices import BLOCK, RowGroup, Slice
 from streamgauge.core.errors import CorruptRun

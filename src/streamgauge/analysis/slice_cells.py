@@ -1,0 +1,124 @@
+"""Cells of one slice: the same as `cells_of`, in numpy (docs/decisions/0019)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from streamgauge.analysis.cells import COUNTS, OWN_SECONDS, TIMES
+from streamgauge.analysis.groups import Bools, Groups, Integers, group_rows
+from streamgauge.analysis.slice_columns import Nullable
+from streamgauge.analysis.slice_messages import UNPLACED, SliceMessages
+from streamgauge.core.clock import NS_PER_S
+from streamgauge.tables.results import MEASURE, WARM_UP
+
+CELLS = pa.schema(
+    [
+        ("case", pa.string()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("second", pa.int32()),
+        ("phase", pa.string()),
+        *((f"{name}_second", pa.int32()) for name in OWN_SECONDS),
+        *((name, pa.int64()) for name in COUNTS),
+        *(
+            (f"{name}_{what}", pa.int64())
+            for name in TIMES
+            for what in ("first_ns", "last_ns", "count", "bytes")
+        ),
+        ("created_count", pa.int64()),
+    ]
+)
+
+
+def slice_cells(messages: SliceMessages) -> pa.Table:
+    """One row: a cell."""
+    facts, times = messages.facts, messages.times()
+    own = {name: _own_second(times[name], facts.start_ns) for name in OWN_SECONDS}
+    keys = [messages.topic, messages.place, messages.second, messages.is_warm_up]
+    cells = group_rows([*keys, *(second.values for second in own.values())])
+    topic, partition, second, is_warm_up, *own_seconds = cells.keys
+    columns: dict[str, Any] = {
+        "case": [facts.case] * cells.count,
+        "topic": [facts.topic_name(number) for number in topic.tolist()],
+        "partition": pa.array(partition, mask=partition == UNPLACED),
+        "second": second,
+        "phase": [WARM_UP if is_so else MEASURE for is_so in is_warm_up.tolist()],
+    }
+    for (name, times_second), found in zip(own.items(), own_seconds, strict=True):
+        is_missing = np.zeros(cells.count, bool)
+        if not times_second.valid.all():
+            is_missing = found == times_second.values.min()
+        columns[f"{name}_second"] = pa.array(found, mask=is_missing)
+    columns |= _counts(messages, cells)
+    for name, time in times.items():
+        columns |= _span(messages, cells, name, time)
+    is_created = messages.output_ns.valid & ~messages.output_is_append
+    columns["created_count"] = cells.sizes(is_created)
+    return pa.table({f.name: pa.array(columns[f.name]).cast(f.type) for f in CELLS}, schema=CELLS)
+
+
+def _counts(messages: SliceMessages, cells: Groups) -> dict[str, Integers]:
+    is_acked = messages.is_acked
+    is_missing = is_acked & (messages.received_count == 0) & (messages.corrupt_count == 0)
+    is_missing &= messages.facts.consumers > 0
+    is_passed = np.zeros(len(is_missing), bool)
+    if is_missing.any():
+        is_passed[is_missing] = _passed(messages, np.flatnonzero(is_missing))
+    is_repeated, is_damaged = messages.received_count > 1, messages.corrupt_count > 0
+    return {
+        "sent": cells.sizes(),
+        "acked": cells.sizes(is_acked),
+        "failed": cells.sizes(messages.is_failed),
+        "received": cells.sizes(messages.received_count > 0),
+        "lost_write": cells.sizes(is_missing & is_passed),
+        "unseen": cells.sizes(is_missing & ~is_passed),
+        "duplicate": cells.sums(messages.received_count - 1, is_repeated).astype(np.int64),
+        "out_of_order": cells.sizes(messages.out_of_order),
+        "corrupt": cells.sums(messages.corrupt_count, is_damaged).astype(np.int64),
+        "unexpected": np.zeros(cells.count, np.int64),
+    }
+
+
+def _passed(messages: SliceMessages, rows: Integers) -> Bools:
+    """Was something behind these read? By offset, or by the producer's order where that is not known."""
+    facts, topic = messages.facts, messages.topic[rows]
+    by_offset = _last(facts.last_offsets, topic, messages.place[rows])
+    by_sequence = _last(facts.last_sequences, topic, messages.producer[rows])
+    is_placed = messages.offset.valid[rows]
+    passed: Bools = np.where(
+        is_placed, by_offset > messages.offset.values[rows], by_sequence > messages.sequence[rows]
+    )
+    return passed
+
+
+def _last(known: Mapping[tuple[int, int], int], topic: Integers, other: Integers) -> Integers:
+    groups = group_rows([topic, other])
+    pairs = zip(*(key.tolist() for key in groups.keys), strict=True)
+    nothing = np.iinfo(np.int64).min
+    return np.array([known.get((first, second), nothing) for first, second in pairs])[groups.of_row]
+
+
+def _span(messages: SliceMessages, cells: Groups, name: str, time: Nullable) -> dict[str, Any]:
+    valid = None if time.valid.all() else time.valid
+    count = cells.sizes(valid)
+    first, last = cells.extremes(time.values, valid)
+    is_empty = count == 0
+    return {
+        f"{name}_first_ns": pa.array(first, mask=is_empty),
+        f"{name}_last_ns": pa.array(last, mask=is_empty),
+        f"{name}_count": count,
+        f"{name}_bytes": pa.array(cells.sums(messages.size_bytes, valid).astype(np.int64), mask=is_empty),
+    }
+
+
+def _own_second(time: Nullable, start_ns: int) -> Nullable:
+    """Where there is no time, a second before all others."""
+    second = (time.values - start_ns) // NS_PER_S
+    if not time.valid.all():
+        before = second[time.valid].min(initial=0) - 1
+        second = np.where(time.valid, second, before)
+    return Nullable(second, time.valid)

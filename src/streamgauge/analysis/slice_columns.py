@@ -1,0 +1,60 @@
+"""Columns of events as arrays, and times on the reference clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamgauge.analysis.groups import Bools, Integers
+from streamgauge.analysis.slice_facts import Clock
+
+SEQUENCE_BITS = 40
+"""Of a message's key; the producer's number is above."""
+
+
+class Nullable(NamedTuple):
+    values: Integers
+    valid: Bools
+
+
+def integers(table: pa.Table, name: str) -> Integers:
+    values: Integers = table[name].to_numpy().astype(np.int64, copy=False)
+    return values
+
+
+def nullable(table: pa.Table, name: str) -> Nullable:
+    column = table[name]
+    if not column.null_count:
+        return Nullable(integers(table, name), np.ones(table.num_rows, bool))
+    values = pc.fill_null(column, 0).to_numpy().astype(np.int64, copy=False)
+    return Nullable(values, column.is_valid().to_numpy())
+
+
+def message_keys(producer: Integers, sequence: Integers) -> Integers:
+    return (producer << SEQUENCE_BITS) + sequence
+
+
+def on_reference(at_ns: Integers, numbers: Integers, clocks: Mapping[int, Clock]) -> Integers:
+    """Times of agents on the reference clock."""
+    if not any(clock.offset_ns or clock.drift for clock in clocks.values()):
+        return at_ns
+    offset_ns = looked_up(numbers, {number: clock.offset_ns for number, clock in clocks.items()})
+    if not any(clock.drift for clock in clocks.values()):
+        return at_ns + offset_ns
+    anchor_ns = looked_up(numbers, {number: clock.anchor_ns for number, clock in clocks.items()})
+    drift = looked_up(numbers, {number: clock.drift for number, clock in clocks.items()}, np.float64)
+    moved_ns = (at_ns - anchor_ns) * drift
+    # Halves away from zero, as SQL rounds.
+    return at_ns + offset_ns + np.trunc(moved_ns + np.copysign(0.5, moved_ns)).astype(np.int64)
+
+
+def looked_up(numbers: Integers, values: Mapping[int, Any], kind: Any = np.int64) -> Any:
+    """The value of each number, 0 where there is none."""
+    table = np.zeros(max([int(numbers.max(initial=0)), *values]) + 1, kind)
+    for number, value in values.items():
+        table[number] = value
+    return table[numbers]
