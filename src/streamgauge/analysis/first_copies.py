@@ -1,4 +1,4 @@
-"""The first intact copy of each message of a slice, how many there are, and whether a later one overtook it."""
+"""The first intact copy of each message of a slice, how many came, and whether a later one came before."""
 
 from __future__ import annotations
 
