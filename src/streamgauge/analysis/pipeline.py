@@ -44,6 +44,7 @@ from streamgauge.analysis.slice_tasks import (
 )
 from streamgauge.analysis.slices import BLOCK, RowGroup, plan_slices
 from streamgauge.analysis.storage import (
+    local_frame,
     read_events,
     read_few_events,
     write_messages,
@@ -247,11 +248,11 @@ class _Analysis:
 
     def _local(self, rows: pa.Table) -> DataFrame:
         """Few rows in one partition: what is in one place needs no exchange, so a query is one task."""
-        return self._few.createDataFrame(rows).coalesce(1)
+        return local_frame(self._few, rows).coalesce(1)
 
     def _shared(self, rows: pa.Table) -> DataFrame:
         """A small table to join with large ones: Spark knows its size, and folds away joins with nothing."""
-        return self._one(self._session.createDataFrame(rows))
+        return self._one(local_frame(self._session, rows))
 
     def _one(self, frame: DataFrame) -> DataFrame:
         return frame.coalesce(1) if self._is_small else frame

@@ -43,13 +43,15 @@ def on_reference(at_ns: Integers, numbers: Integers, clocks: Mapping[int, Clock]
     if not any(clock.offset_ns or clock.drift for clock in clocks.values()):
         return at_ns
     offset_ns = looked_up(numbers, {number: clock.offset_ns for number, clock in clocks.items()})
+    on_time: Integers = at_ns + offset_ns
     if not any(clock.drift for clock in clocks.values()):
-        return at_ns + offset_ns
+        return on_time
     anchor_ns = looked_up(numbers, {number: clock.anchor_ns for number, clock in clocks.items()})
     drift = looked_up(numbers, {number: clock.drift for number, clock in clocks.items()}, np.float64)
     moved_ns = (at_ns - anchor_ns) * drift
     # Halves away from zero, as SQL rounds.
-    return at_ns + offset_ns + np.trunc(moved_ns + np.copysign(0.5, moved_ns)).astype(np.int64)
+    on_time += np.trunc(moved_ns + np.copysign(0.5, moved_ns)).astype(np.int64)
+    return on_time
 
 
 def looked_up(numbers: Integers, values: Mapping[int, Any], kind: Any = np.int64) -> Any:

@@ -62,7 +62,8 @@ class SliceMessages:
 
     @property
     def is_warm_up(self) -> Bools:
-        return self.sequence < looked_up(self.producer, self.facts.warm_ups)
+        warm_up: Integers = looked_up(self.producer, self.facts.warm_ups)
+        return self.sequence < warm_up
 
     @property
     def place(self) -> Integers:

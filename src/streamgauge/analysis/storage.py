@@ -32,7 +32,12 @@ def read_few_events(session: SparkSession, run: RunDir, table: Table) -> DataFra
             part = pq.ParquetFile(stream).read(columns=table.column_names).cast(schema)
         case = file.removeprefix(folder).partition("/")[0]
         parts.append(part.append_column("case", pa.array([case] * part.num_rows, pa.string())))
-    return session.createDataFrame(pa.concat_tables(parts))
+    return local_frame(session, pa.concat_tables(parts))
+
+
+def local_frame(session: SparkSession, rows: pa.Table) -> DataFrame:
+    """Rows that are here, as a frame; in one piece, because Spark loses what follows an empty one."""
+    return session.createDataFrame(rows.combine_chunks())
 
 
 def write_messages(session: SparkSession, run: RunDir, table: Table, frame: DataFrame) -> DataFrame:
@@ -48,7 +53,7 @@ def write_result(session: SparkSession, run: RunDir, table: Table, frame: DataFr
     It comes to the driver, and what is computed from it starts there: for a small table Spark needs longer
     to plan a write, to commit it and to read it back than for all the rest.
     """
-    return session.createDataFrame(write_rows(run, table, frame.toArrow()))
+    return local_frame(session, write_rows(run, table, frame.toArrow()))
 
 
 def write_rows(run: RunDir, table: Table, content: pa.Table) -> pa.Table:
