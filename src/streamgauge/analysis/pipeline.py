@@ -42,7 +42,7 @@ from streamgauge.analysis.slice_tasks import (
     slices_as_tasks,
     slices_here,
 )
-from streamgauge.analysis.slices import BLOCK, RowGroup, plan_slices
+from streamgauge.analysis.slices import BEYOND, BLOCK, RowGroup, plan_slices
 from streamgauge.analysis.storage import (
     local_frame,
     read_events,
@@ -140,7 +140,9 @@ class _Analysis:
         warm_ups = self._one(planned_warm_ups(self._session, self._plan))
         known = producers_of(self._sends, warm_ups, self._shared(agents)).toArrow()
         starts = known.group_by(["case", "start_ns"]).aggregate([])
-        reach = reach_of(self._receives, self._topics, BLOCK).toArrow()
+        # Blocks matter to slices only; without them there are fewer rows.
+        block = BEYOND if self._slices is None else BLOCK
+        reach = reach_of(self._receives, self._topics, block).toArrow()
         damage = self._damage(reach)
         # Planning a small table takes longer than computing it: independent ones are planned side by side.
         with ThreadPoolExecutor(max_workers=2) as side_by_side:

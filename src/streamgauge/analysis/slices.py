@@ -20,7 +20,8 @@ BLOCK = 131_072
 _SLICE_ROWS = 8 * BLOCK
 _MOST_ROWS = 3 * _SLICE_ROWS
 """What a task holds in memory at a time."""
-_BEYOND = 1 << 62
+BEYOND = 1 << 62
+"""More than any sequence."""
 _MOST_READ = 2.0
 """How often a row may be read, on average."""
 
@@ -92,7 +93,7 @@ def _slices(case: str, groups: Sequence[RowGroup]) -> Iterator[Slice]:
     width = end if is_one else max(1, _SLICE_ROWS // (producers * BLOCK)) * BLOCK
     for low in range(0, end, width):
         # Records of messages beyond the last one, of which no send was recorded, are of the last slice.
-        high = low + width if low + width < end else _BEYOND
+        high = low + width if low + width < end else BEYOND
         own = tuple(_within(sends, low, high))
         if own:
             yield Slice(case, low, high, own, tuple(_within(receives, low, high)))
