@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bench.analysis_cost import made_up_run
 from streamgauge.analysis.pipeline import analyze
+from streamgauge.core.run_dir import RunDir
 from streamgauge.launch.shared_secret import SECRET_VARIABLE
 from streamgauge.launch.spark_session import spark_session
 from streamgauge.launch.standalone import Follower, Leader
@@ -19,9 +20,9 @@ _START_DEADLINE_S = 60.0
 
 
 def seconds_on_workers(
-    folder: Path, messages: int, workers: int, environment: MutableMapping[str, str]
+    folder: Path, run: RunDir, workers: int, environment: MutableMapping[str, str]
 ) -> float:
-    """Wall seconds of an analysis; the first one, of a small run, only warms up."""
+    """Wall seconds of the analysis of a run that all see; the first one, of a small run, only warms up."""
     secret = secrets.token_hex(16)
     environment[SECRET_VARIABLE] = secret
     port = _PORT + workers
@@ -41,9 +42,7 @@ def seconds_on_workers(
             )
         _wait_for(leader, workers)
         session = stack.enter_context(spark_session(leader.master, workers, folder / f"spark-{workers}.log"))
-        # A URL: all workers see the same files.
         analyze(session, made_up_run(f"file://{folder}/small-{workers}", 400_000))
-        run = made_up_run(f"file://{folder}/large-{workers}", messages)
         begin = time.perf_counter()
         analyze(session, run)
         return time.perf_counter() - begin
