@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from streamgauge.analysis.fanout_points import latency_counts, planned_points, points, samples_of
-from streamgauge.analysis.storage import read_events, write_result
+from streamgauge.analysis.storage import local_frame, read_events, write_result
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
 from streamgauge.plan.plan_file import Plan
@@ -16,10 +16,10 @@ from streamgauge.tables.fanout_results import LATENCY_COUNTS, POINTS
 
 def fan_out(session: SparkSession, run: RunDir, plan: Plan) -> None:
     """Compute every result table of a fan-out."""
-    generated = session.createDataFrame(read_events(session, run, GENERATED).toArrow())
+    generated = local_frame(session, read_events(session, run, GENERATED).toArrow())
     samples = samples_of(read_events(session, run, UPDATES), generated).cache()
     found = points(
-        session.createDataFrame(planned_points(session, plan, read_status(run)).toArrow()),
+        local_frame(session, planned_points(session, plan, read_status(run)).toArrow()),
         samples,
         clients=read_events(session, run, CLIENTS),
         generated=generated,
