@@ -120,6 +120,8 @@ def test_what_cannot_be_had_is_refused(url: str) -> None:
     driver = open_driver(rabbitmq_target(url), {})
     with pytest.raises(BadInput, match=r"load.topics.replicas: 3: RabbitMQ itself decides"):
         driver.prepare_topics(Topics(name="t", replicas=3), ("t",))
+    with pytest.raises(BadInput, match=r"load.topics: 2 topics of 200 partitions .* allowed: 255"):
+        driver.prepare_topics(Topics(name="t", partitions=200, count=2), ("t-0", "t-1"))
     wrong = rabbitmq_target(url).model_copy(update={"client": {"password": "wrong"}})
     locked = open_driver(wrong, {})
     with pytest.raises(Unreachable, match=r"RabbitMQ at rabbitmq-stream://127\.0\.0\.1:\d+: .*[Aa]uth"):

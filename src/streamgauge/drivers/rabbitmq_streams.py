@@ -32,6 +32,8 @@ _Answer = TypeVar("_Answer")
 
 _PORT = 5552
 _ADMIN_S = 15.0
+_MOST_STREAMS = 255
+"""Publishers and subscriptions of a connection are numbered with one byte."""
 
 
 class Settings(SpecModel):
@@ -68,6 +70,11 @@ class RabbitMqStreams(Driver):
             raise BadInput(
                 f"load.topics.replicas: {topics.replicas}: RabbitMQ itself decides how many copies a stream "
                 "has; allowed: 1"
+            )
+        if len(names) * topics.partitions > _MOST_STREAMS:
+            raise BadInput(
+                f"load.topics: {len(names)} topics of {topics.partitions} partitions are more streams than "
+                f"a client of RabbitMQ can write to; allowed: {_MOST_STREAMS}"
             )
         self._partitions = topics.partitions
 
