@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from streamgauge.core import run_dir
 from streamgauge.core.errors import BadInput, CorruptRun
@@ -67,6 +68,17 @@ def test_what_agents_wrote_is_carried_over(run: RunDir) -> None:
     assert run.read_text(run.event_file("sends", "001", "producer-0", 0)) == "rows"
     assert run.has(run.manifest("001", "producer-0"))
     assert not Path(folder.run).exists()
+
+
+def test_what_is_not_there_is_known_beside_a_spark_session(run: RunDir, spark: SparkSession) -> None:
+    """PySpark asks its own Java about all exceptions, and this one is of another Java."""
+    assert spark.range(3).count() == 3
+    assert not run.has("nothing")
+    assert list(run.list_files("nothing")) == []
+    with pytest.raises(CorruptRun, match="missing from the run folder"):
+        run.read_text("nothing")
+    with pytest.raises(BadInput, match=r"other://: Spark has no file system"):
+        check_spark_has("other://bucket/runs")
 
 
 def test_a_scheme_without_a_file_system_is_said_before_anything_is_measured() -> None:

@@ -10,9 +10,9 @@ import io
 import os
 import tempfile
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -20,18 +20,10 @@ from pyarrow import fs
 
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_files import RunFiles
-from streamgauge.launch.hadoop_java import (
-    DEADLINE_S,
-    check_scheme,
-    hadoop_configuration,
-    hadoop_java,
-    within,
-)
+from streamgauge.launch.hadoop_java import ask, check_scheme, hadoop_configuration, hadoop_java
 
 _FILE_DEADLINE_S = 600.0
 _PIECE_BYTES = 1 << 20
-
-_Answer = TypeVar("_Answer")
 
 
 def open_hadoop_files(location: str) -> tuple[fs.FileSystem, str]:
@@ -48,12 +40,8 @@ class HadoopFiles(RunFiles):
         java = hadoop_java()
         self._path = java.jvm.org.apache.hadoop.fs.Path
         try:
-            self._hadoop: Any = within(
-                DEADLINE_S,
-                lambda: java.jvm.org.apache.hadoop.fs.FileSystem.get(
-                    java.jvm.java.net.URI(root), hadoop_configuration()
-                ),
-            )
+            get = java.jvm.org.apache.hadoop.fs.FileSystem.get
+            self._hadoop: Any = ask(get, java.jvm.java.net.URI(root), hadoop_configuration())
         except OSError as error:
             raise BadInput(f"{root}: {error}") from error
 
@@ -69,30 +57,30 @@ class HadoopFiles(RunFiles):
             raise
 
     def create_dir(self, path: str, recursive: bool) -> None:
-        if not self._ask(lambda: self._hadoop.mkdirs(self._path(path))):
+        if not ask(self._hadoop.mkdirs, self._path(path)):
             raise OSError(f"{path}: the folder cannot be made")
 
     def delete_dir(self, path: str) -> None:
-        self._ask(lambda: self._hadoop.delete(self._path(path), True))
+        ask(self._hadoop.delete, self._path(path), True)
 
     def delete_file(self, path: str) -> None:
-        self._ask(lambda: self._hadoop.delete(self._path(path), False))
+        ask(self._hadoop.delete, self._path(path), False)
 
     def move(self, src: str, dest: str) -> None:
         """Hadoop does not put a file in another's place."""
         old, new = self._path(src), self._path(dest)
-        if self._ask(lambda: self._hadoop.rename(old, new)):
+        if ask(self._hadoop.rename, old, new):
             return
-        self._ask(lambda: self._hadoop.delete(new, False))
-        if not self._ask(lambda: self._hadoop.rename(old, new)):
+        ask(self._hadoop.delete, new, False)
+        if not ask(self._hadoop.rename, old, new):
             raise OSError(f"{src}: cannot be moved to {dest}")
 
     def open_input_stream(self, path: str) -> pa.NativeFile:
         return self.open_input_file(path)
 
     def open_input_file(self, path: str) -> pa.NativeFile:
-        stream = self._ask(lambda: self._hadoop.open(self._path(path)))
-        size = self._ask(lambda: self._hadoop.getFileStatus(self._path(path))).getLen()
+        stream = ask(self._hadoop.open, self._path(path))
+        size = ask(self._hadoop.getFileStatus, self._path(path)).getLen()
         return pa.PythonFile(_Download(stream, int(size)), mode="r")
 
     def open_output_stream(self, path: str, metadata: Any = None) -> pa.NativeFile:
@@ -104,15 +92,14 @@ class HadoopFiles(RunFiles):
     def _send(self, here: Path, path: str) -> None:
         local = self._path(here.as_uri())
         try:
-            self._ask(
-                lambda: self._hadoop.copyFromLocalFile(False, True, local, self._path(path)), _FILE_DEADLINE_S
-            )
+            send = self._hadoop.copyFromLocalFile
+            ask(send, False, True, local, self._path(path), deadline_s=_FILE_DEADLINE_S)
         finally:
             here.unlink(missing_ok=True)
 
     def _list(self, folder: str, recursive: bool) -> list[fs.FileInfo]:
         infos = []
-        for status in self._ask(lambda: self._hadoop.listStatus(self._path(folder))):
+        for status in ask(self._hadoop.listStatus, self._path(folder)):
             info = _file_info(status)
             infos.append(info)
             if recursive and info.type == fs.FileType.Directory:
@@ -121,12 +108,9 @@ class HadoopFiles(RunFiles):
 
     def _info(self, path: str) -> fs.FileInfo:
         try:
-            return _file_info(self._ask(lambda: self._hadoop.getFileStatus(self._path(path))))
+            return _file_info(ask(self._hadoop.getFileStatus, self._path(path)))
         except FileNotFoundError:
             return fs.FileInfo(path, fs.FileType.NotFound)
-
-    def _ask(self, call: Callable[[], _Answer], deadline_s: float = DEADLINE_S) -> _Answer:
-        return within(deadline_s, call)
 
 
 class _Upload(io.FileIO):
@@ -167,7 +151,8 @@ class _Download(io.RawIOBase):
         wanted = left if size is None or size < 0 else min(size, left)
         pieces = []
         while wanted:
-            piece = within(DEADLINE_S, partial(self._piece, min(wanted, _PIECE_BYTES)))
+            ask(self._stream.seek, self._at)
+            piece = bytes(ask(self._stream.readNBytes, min(wanted, _PIECE_BYTES)))
             if not piece:
                 break
             pieces.append(piece)
@@ -178,11 +163,7 @@ class _Download(io.RawIOBase):
     def close(self) -> None:
         if not self.closed:
             super().close()
-            within(DEADLINE_S, self._stream.close)
-
-    def _piece(self, size_bytes: int) -> bytes:
-        self._stream.seek(self._at)
-        return bytes(self._stream.readNBytes(size_bytes))
+            ask(self._stream.close)
 
 
 @cache

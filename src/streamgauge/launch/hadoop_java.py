@@ -12,10 +12,16 @@ import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import (
+    CALL_COMMAND_NAME,
+    END_COMMAND_PART,
+    Py4JError,
+    Py4JJavaError,
+    get_return_value,
+)
 from pyspark import SparkConf
 from pyspark.java_gateway import launch_gateway
 
@@ -33,8 +39,6 @@ _IMPATIENT = {
     "dfs.client.retry.policy.enabled": "false",
 }
 
-_Answer = TypeVar("_Answer")
-
 
 def check_spark_has(location: str) -> None:
     """BadInput when Spark has no file system for a URL; else the analysis would find out, at the end."""
@@ -48,7 +52,7 @@ def check_scheme(scheme: str) -> None:
     java = hadoop_java()
     find = java.jvm.org.apache.hadoop.fs.FileSystem.getFileSystemClass
     try:
-        within(DEADLINE_S, lambda: find(scheme, hadoop_configuration()))
+        ask(find, scheme, hadoop_configuration())
     except OSError as error:
         raise BadInput(
             f"{scheme}://: Spark has no file system for it ({error}); name its jar in spark-defaults.conf in "
@@ -78,11 +82,11 @@ def hadoop_java() -> Any:
         raise BadInput(f"Spark's file systems cannot be used: {first_line(error)}") from error
 
 
-def within(deadline_s: float, call: Callable[[], _Answer]) -> _Answer:
+def ask(method: Any, *arguments: Any, deadline_s: float = DEADLINE_S) -> Any:
     """Java's answer; OSError with its first line when it has none, or none in time."""
     caller = _idle_callers.pop() if _idle_callers else _Caller()
     try:
-        answer: _Answer = caller.ask(call, deadline_s)
+        answer = caller.ask(lambda: _call(method, arguments), deadline_s)
     except Py4JJavaError as error:
         _idle_callers.append(caller)
         raise _java_error(error) from None
@@ -90,6 +94,14 @@ def within(deadline_s: float, call: Callable[[], _Answer]) -> _Answer:
         raise OSError(f"Java has ended: {first_line(error)}") from error
     _idle_callers.append(caller)
     return answer
+
+
+def _call(method: Any, arguments: tuple[Any, ...]) -> Any:
+    """As py4j itself calls a method: PySpark changes that to ask about exceptions, but asks its own Java."""
+    given, _ = method._build_args(*arguments)
+    command = f"{CALL_COMMAND_NAME}{method.command_header}{given}{END_COMMAND_PART}"
+    answer = method.gateway_client.send_command(command)
+    return get_return_value(answer, method.gateway_client, method.target_id, method.name)
 
 
 class _Caller:
