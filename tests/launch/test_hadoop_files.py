@@ -2,10 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from streamgauge.analysis import sizing
+from streamgauge.analysis.pipeline import analyze
 from streamgauge.core import run_dir
 from streamgauge.core.errors import BadInput, CorruptRun
 from streamgauge.core.run_dir import RunDir, runs_in, use_for_other_schemes
@@ -14,6 +18,7 @@ from streamgauge.launch.hadoop_files import open_hadoop_files
 from streamgauge.launch.hadoop_java import check_spark_has
 
 from .hdfs import hdfs
+from .simulated_run import simulate
 
 pytestmark = pytest.mark.spark
 
@@ -79,6 +84,32 @@ def test_what_is_not_there_is_known_beside_a_spark_session(run: RunDir, spark: S
         run.read_text("nothing")
     with pytest.raises(BadInput, match=r"other://: Spark has no file system"):
         check_spark_has("other://bucket/runs")
+
+
+@pytest.mark.parametrize("small_rows", [300_000, -1], ids=["in the driver", "by Spark alone"])
+def test_a_run_there_is_analysed_as_one_on_a_disk_is(
+    address: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_rows: int
+) -> None:
+    monkeypatch.setattr(sizing, "_SMALL_ROWS", small_rows)
+    settings = [{"seed": 3, "loss": 0.01, "duplication": 0.01}]
+    here, _ = simulate(tmp_path, settings, {"messages": 400, "producers": 2, "consumers": 1, "rate": 1000})
+    there = RunDir(f"{address}/copies/{here.id}-{small_rows}")
+    for file in here.list_files(""):
+        there.write_bytes(file, here.local(file).read_bytes())
+    for run in (here, there):
+        analyze(spark, run)
+    tables = ("accounting", "latency", "throughput", "verdicts")
+    for table in tables:
+        found = [_rows(run, table) for run in (here, there)]
+        assert found[0] == found[1]
+        assert found[0]
+
+
+def _rows(run: RunDir, table: str) -> list[dict[str, Any]]:
+    [file] = run.list_files(run.result(table), ".parquet")
+    with run.open_input(file) as stream:
+        rows: list[dict[str, Any]] = pq.ParquetFile(stream).read().to_pylist()
+    return rows
 
 
 def test_a_scheme_without_a_file_system_is_said_before_anything_is_measured() -> None:

@@ -126,7 +126,8 @@ class _Analysis:
         self._session, self._few, self._run, self._plan = session, few, run, plan
         self._is_small = is_small
         self._status = read_status(run)
-        self._slices = plan_slices(found)
+        # Tasks cannot get at slices of what only the launcher and Spark itself can read.
+        self._slices = plan_slices(found) if is_small or not run.is_behind_spark else None
         self._topics = self._one(planned_topics(session, plan))
         self._sends, self._receives = (
             self._one(read_events(session, run, table)) for table in (events.SENDS, events.RECEIVES)

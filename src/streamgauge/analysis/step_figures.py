@@ -97,7 +97,11 @@ def _read(run: RunDir, table: Table, case: Case) -> pa.Table:
     files = list(run.list_files(run.events(table.name, case.id), ".parquet"))
     if not files:
         return table.arrow_schema().empty_table()
-    return pa.concat_tables(pq.read_table(run.url(file), partitioning=None) for file in files)
+    parts = []
+    for file in files:
+        with run.open_input(file) as stream:
+            parts.append(pq.ParquetFile(stream).read())
+    return pa.concat_tables(parts)
 
 
 def _clock_offsets(run: RunDir, case: Case) -> dict[tuple[str, int], int]:

@@ -84,7 +84,10 @@ def hadoop_java() -> Any:
 
 def ask(method: Any, *arguments: Any, deadline_s: float = DEADLINE_S) -> Any:
     """Java's answer; OSError with its first line when it has none, or none in time."""
-    caller = _idle_callers.pop() if _idle_callers else _Caller()
+    try:
+        caller = _idle_callers.pop()
+    except IndexError:
+        caller = _Caller()
     try:
         answer = caller.ask(lambda: _call(method, arguments), deadline_s)
     except Py4JJavaError as error:
