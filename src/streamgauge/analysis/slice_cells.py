@@ -36,6 +36,8 @@ CELLS = pa.schema(
 
 def slice_cells(messages: SliceMessages) -> pa.Table:
     """One row: a cell."""
+    if not len(messages.sequence):
+        return CELLS.empty_table()
     facts, times = messages.facts, messages.times()
     own = {name: _own_second(times[name], facts.start_ns) for name in OWN_SECONDS}
     keys = [messages.topic, messages.place, messages.second, messages.is_warm_up]
