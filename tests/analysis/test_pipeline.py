@@ -1,3 +1,5 @@
+from collections import Counter
+
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -5,6 +7,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from streamgauge.analysis import pipeline
+from streamgauge.analysis import slices as slices_module
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.core.errors import CorruptRun, StreamgaugeError
 from streamgauge.tables import events
@@ -73,11 +76,23 @@ def joined_by_spark(monkeypatch):
 
 
 def in_tiny_slices(monkeypatch):
-    """Every few messages another slice, so that each boundary is met somewhere."""
+    """Every few messages of short cases another slice, so that each boundary is met somewhere."""
     for module in ("slices", "slice_tasks", "pipeline"):
         monkeypatch.setattr(f"streamgauge.analysis.{module}.BLOCK", 2)
-    monkeypatch.setattr("streamgauge.analysis.slices._SLICE_ROWS", 4)
     monkeypatch.setattr("streamgauge.analysis.slices._MOST_READ", 1e9)
+
+    def plan(groups):
+        rows = Counter()
+        for group in groups:
+            rows[group.case] += group.rows
+        slices = []
+        for case, count in sorted(rows.items()):
+            monkeypatch.setattr("streamgauge.analysis.slices._SLICE_ROWS", 4 if count < 100 else count)
+            slices += slices_module.plan_slices([group for group in groups if group.case == case])
+        assert len(slices) > len(rows)
+        return slices
+
+    monkeypatch.setattr("streamgauge.analysis.pipeline.plan_slices", plan)
 
 
 def as_tasks(monkeypatch):

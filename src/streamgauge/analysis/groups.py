@@ -61,7 +61,8 @@ class Groups:
     def sums(self, values: NDArray[Any], among: Bools | None = None) -> NDArray[np.float64]:
         """Whole numbers add up exactly to 2^53."""
         place, own = (self._place, values) if among is None else (self._place[among], values[among])
-        return np.bincount(place, own, minlength=self._places)[self._present].astype(np.float64, copy=False)
+        totals: Any = np.bincount(place, own, minlength=self._places)
+        return np.asarray(totals[self._present], np.float64)
 
     def ordered(self, values: Integers) -> tuple[Integers, Integers]:
         """The values group by group in their order, and where each group begins."""
