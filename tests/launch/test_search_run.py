@@ -10,6 +10,7 @@ from rich.console import Console
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
+from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_cycle import RunCycle
 from streamgauge.launch.run_records import RunRecords
@@ -133,4 +134,11 @@ def test_a_comparison_is_not_resumed(tmp_path: Path) -> None:
     content = {"targets": [{"name": "a", **target}, {"name": "b", **target}], "comparison": {"repeat": 1}}
     write_plan(make_plan(Workload.model_validate(content), run.id), run)
     with pytest.raises(BadInput, match="the rounds of a comparison belong together"):
-        RunCycle.resumed(run, master=None, console=Console(quiet=True), show_progress=False, debug=False)
+        RunCycle.resumed(
+            run,
+            master=None,
+            live=LiveWish(LiveMode.off),
+            console=Console(quiet=True),
+            show_progress=False,
+            debug=False,
+        )
