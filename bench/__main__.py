@@ -98,8 +98,11 @@ def _fanout(fanout: Fanout, parts: list[str]) -> None:
 def _analysis(folder: Path, scale: float) -> None:
     analysis_bench(folder, [int(size * scale) for size in (1_000_000, 10_000_000, 50_000_000)])
     os.environ.pop(SECRET_VARIABLE, None)
-    run = made_up_run(f"file://{folder}/shared", int(50_000_000 * scale))
-    one, two = (seconds_on_workers(folder, run, workers, os.environ) for workers in (1, 2))
+    run, warm_up = (
+        made_up_run(f"file://{folder}/{name}", int(messages * scale))
+        for name, messages in (("shared", 50_000_000), ("warm-up", 10_000_000))
+    )
+    one, two = (seconds_on_workers(folder, run, warm_up, workers, os.environ) for workers in (1, 2))
     what = "analysis on two workers of a core against one"
     print(f"{what:<44} {one / two:6.2f}×  (goal ≥ 1.6; {one:.0f} and {two:.0f} s)", flush=True)
 

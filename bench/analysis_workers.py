@@ -9,7 +9,6 @@ from collections.abc import MutableMapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench.analysis_cost import made_up_run
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.core.run_dir import RunDir
 from streamgauge.launch.shared_secret import SECRET_VARIABLE
@@ -21,9 +20,9 @@ _START_DEADLINE_S = 60.0
 
 
 def seconds_on_workers(
-    folder: Path, run: RunDir, workers: int, environment: MutableMapping[str, str]
+    folder: Path, run: RunDir, warm_up: RunDir, workers: int, environment: MutableMapping[str, str]
 ) -> float:
-    """Wall seconds of the analysis of a run that all see; the first one, of a small run, only warms up."""
+    """Wall seconds of the analysis of a run that all see; before it another one, in which Java compiles."""
     secret = secrets.token_hex(16)
     environment[SECRET_VARIABLE] = secret
     port = _PORT + workers
@@ -45,7 +44,7 @@ def seconds_on_workers(
             os.sched_setaffinity(follower.process.pid, {number})
         _wait_for(leader, workers)
         session = stack.enter_context(spark_session(leader.master, workers, folder / f"spark-{workers}.log"))
-        analyze(session, made_up_run(f"file://{folder}/small-{workers}", 400_000))
+        analyze(session, warm_up)
         begin = time.perf_counter()
         analyze(session, run)
         return time.perf_counter() - begin
