@@ -102,11 +102,11 @@ class Receiving:
         if self._load.proof:
             columns, stamps = self._without_probes(columns, stamps, found)
         self._columns.add(len(columns["state"]), columns, stamps)
-        if self._warming_up and bool((found.sequence >= self._warming_up)[found.state == INTACT].any()):
+        intact = found.state == INTACT
+        if self._warming_up and bool((found.sequence >= self._warming_up)[intact].any()):
             self._warming_up = 0
             self._diary.mark("measure_begin", received_ns, self.number)
         self._live.count(self.number, self._columns.received)
-        intact = found.state == INTACT
         self._live.observe(self.number, received_ns - found.intended_ns, found.producer, intact)
         return True
 

@@ -1,4 +1,4 @@
-"""Trials → comparisons. Spark reads and writes; the few thousand rows between are computed in one place,
+"""Trials → comparisons. Spark reads; the few thousand rows are computed and written in one place,
 because Holm's correction needs all of them at once (docs/decisions/0009)."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from streamgauge.analysis.comparisons import comparisons, repetitions
-from streamgauge.analysis.storage import read_events, write_result
+from streamgauge.analysis.storage import read_events, write_rows
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
 from streamgauge.plan.cases import Case
@@ -23,8 +23,7 @@ def compare(session: SparkSession, run: RunDir, case: Case) -> None:
     assert case.contest is not None
 
     def write(table: Table, rows: list[dict[str, Any]]) -> None:
-        content = pa.Table.from_pylist(rows, schema=table.arrow_schema())
-        write_result(session, run, table, session.createDataFrame(content))
+        write_rows(run, table, pa.Table.from_pylist(rows, schema=table.arrow_schema()))
 
     trials = read_events(session, run, TRIALS).toArrow().to_pylist()
     ended = read_status(run).cases.get(case.id)

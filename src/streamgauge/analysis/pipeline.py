@@ -48,6 +48,7 @@ from streamgauge.analysis.storage import (
     read_events,
     read_few_events,
     write_messages,
+    write_result,
     write_rows,
 )
 from streamgauge.analysis.strays import STRAYS, strays
@@ -245,9 +246,7 @@ class _Analysis:
         return self._local(found.toArrow())
 
     def _write(self, table: Table, frame: DataFrame) -> DataFrame:
-        """It comes here, and what is computed from it starts here: for a small table Spark needs longer to
-        plan a write, to commit it and to read it back than for all the rest."""
-        return self._local(write_rows(self._run, table, frame.toArrow()))
+        return write_result(self._few, self._run, table, frame).coalesce(1)
 
     def _local(self, rows: pa.Table) -> DataFrame:
         """Few rows in one partition: what is in one place needs no exchange, so a query is one task."""

@@ -1,4 +1,4 @@
-"""Buckets of one slice: the same as `buckets_of`, in numpy (docs/decisions/0019)."""
+"""Buckets of one slice: the same as `buckets_of`, in numpy (docs/decisions/0021)."""
 
 from __future__ import annotations
 

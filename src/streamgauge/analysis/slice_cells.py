@@ -1,4 +1,4 @@
-"""Cells of one slice: the same as `cells_of`, in numpy (docs/decisions/0019)."""
+"""Cells of one slice: the same as `cells_of`, in numpy (docs/decisions/0021)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table `messages` of one slice: the same as `messages`, in numpy (docs/decisions/0019).
+"""Table `messages` of one slice: the same as `messages`, in numpy (docs/decisions/0021).
 
 Both are held against each other by a test over every scenario.
 """

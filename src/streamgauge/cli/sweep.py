@@ -15,6 +15,7 @@ from streamgauge.cli.options import (
     LiveBootstrap,
     Master,
     Out,
+    PrintWorkload,
     Quiet,
     Resume,
     SecretFile,
@@ -87,9 +88,7 @@ def sweep_command(
     secret_file: SecretFile = None,
     live: Live = LiveMode.auto,
     live_bootstrap: LiveBootstrap = None,
-    print_workload: Annotated[
-        bool, typer.Option("--print-workload", help="Show the workload that this makes; run nothing.")
-    ] = False,
+    print_workload: PrintWorkload = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:

@@ -7,7 +7,7 @@ buckets of the analysis.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,14 +47,6 @@ def middle_ns(place: int) -> int:
         return 0
     low, high = (float(np.int64((at + _ONE - 1) << _SHIFT).view(np.float64)) for at in (place, place + 1))
     return int((low + high) / 2)
-
-
-def percentiles(counts: Mapping[int, int], wanted: Sequence[float]) -> list[int]:
-    """Of values in buckets by their middles: the least value that so many percent do not exceed."""
-    values = sorted(counts)
-    up_to = np.cumsum([counts[value] for value in values])
-    ranks = (max(1, int(np.ceil(up_to[-1] * percent / 100))) for percent in wanted)
-    return [values[int(np.searchsorted(up_to, rank))] for rank in ranks]
 
 
 def added(counts: dict[int, int], more: Iterable[tuple[int, int]]) -> None:

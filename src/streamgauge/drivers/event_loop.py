@@ -13,7 +13,7 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from streamgauge.core.errors import CaseFailed
+from streamgauge.core.errors import CaseFailed, StreamgaugeError, Unreachable
 from streamgauge.drivers.async_contract import AsyncClient, AsyncConsumer, AsyncProducer
 from streamgauge.drivers.contract import Acks, Consumer, Producer, Received, SharedSetting
 from streamgauge.drivers.fates import Fates
@@ -21,6 +21,8 @@ from streamgauge.payload.making import Outgoing
 
 _Answer = TypeVar("_Answer")
 
+ADMIN_S = 15.0
+"""How long a driver waits for what it asks its server."""
 _START_S = 60.0
 _CLOSE_S = 5.0
 _GRACE_S = 10.0
@@ -58,6 +60,29 @@ async def _cancel_others() -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
+
+
+class AdminLoop:
+    """Where a driver itself asks its server; the loop is made with the first question."""
+
+    def __init__(self, server: str, failures: tuple[type[Exception], ...]) -> None:
+        """`server`: as it is spoken of; `failures`: what its library raises when it cannot be asked."""
+        self._server, self._failures = server, failures
+        self._thread: LoopThread | None = None
+
+    def run(self, work: Coroutine[Any, Any, _Answer], deadline_s: float = ADMIN_S) -> _Answer:
+        self._thread = self._thread or LoopThread()
+        try:
+            return self._thread.run(work, deadline_s)
+        except StreamgaugeError:
+            raise
+        except self._failures as error:
+            raise Unreachable(f"{self._server}: {str(error) or type(error).__name__}") from None
+
+    def close(self) -> None:
+        if self._thread is not None:
+            self._thread.close()
+            self._thread = None
 
 
 class _Blocking:

@@ -7,17 +7,17 @@ sequence there less one.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import Any
 
 import nats
 import nats.errors
 import numpy as np
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StorageType, StreamConfig
 
-from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
+from streamgauge.core.errors import BadInput, Unreachable
 from streamgauge.drivers.async_contract import AsyncConsumer, AsyncProducer
 from streamgauge.drivers.contract import (
     Capabilities,
@@ -28,7 +28,7 @@ from streamgauge.drivers.contract import (
     ProducerOptions,
     Received,
 )
-from streamgauge.drivers.event_loop import BlockingConsumer, BlockingProducer, LoopThread
+from streamgauge.drivers.event_loop import ADMIN_S, AdminLoop, BlockingConsumer, BlockingProducer
 from streamgauge.drivers.fates import Fates
 from streamgauge.payload.making import Outgoing
 from streamgauge.spec.model import SpecModel
@@ -36,10 +36,7 @@ from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Topics
 from streamgauge.tables.events import BROKER_TIME_APPEND
 
-_Answer = TypeVar("_Answer")
-
 _CONNECT_S = 10
-_ADMIN_S = 15.0
 _MOST_AT_ONCE = 1000
 _MOST_PENDING = 4000
 """Unacknowledged messages; nats-py makes its callers wait beyond that."""
@@ -61,7 +58,7 @@ class NatsJetStream(Driver):
         if not servers:
             raise BadInput(f"target {target.name}: settings.servers: no NATS address, and no system to start")
         self._servers = servers
-        self._thread: LoopThread | None = None
+        self._loop = AdminLoop(f"NATS at {servers}", (nats.errors.Error, OSError, TimeoutError))
         self._connection: Any = None
         self._partitions = int(endpoints.get("partitions", 1))
 
@@ -71,7 +68,7 @@ class NatsJetStream(Driver):
             server = str(self._connection.connected_server_version)
             return {"nats-server": server, "nats-py": version("nats-py")}
 
-        return self._run(ask(), deadline_s)
+        return self._loop.run(ask(), deadline_s)
 
     def prepare_topics(self, topics: Topics, names: tuple[str, ...]) -> list[str]:
         self._partitions = topics.partitions
@@ -91,7 +88,7 @@ class NatsJetStream(Driver):
                         )
                     )
 
-        self._run(make(), _ADMIN_S)
+        self._loop.run(make())
         return list(names)
 
     def remove_topics(self, names: list[str]) -> None:
@@ -101,7 +98,7 @@ class NatsJetStream(Driver):
                 for partition in range(self._partitions):
                     await stream.delete_stream(_stream(name, partition))
 
-        self._run(remove(), _ADMIN_S)
+        self._loop.run(remove())
 
     def endpoints(self) -> dict[str, str]:
         return {"partitions": str(self._partitions)}
@@ -115,7 +112,7 @@ class NatsJetStream(Driver):
                     found[number, partition] = int(about.state.last_seq)
             return found
 
-        return self._run(ask(), _ADMIN_S)
+        return self._loop.run(ask())
 
     def producer(self, options: ProducerOptions) -> Producer:
         return BlockingProducer(NatsProducer(self._servers, options, self._partitions))
@@ -124,25 +121,15 @@ class NatsJetStream(Driver):
         return BlockingConsumer(NatsConsumer(self._servers, options))
 
     def close(self) -> None:
-        if self._thread is not None:
-            if self._connection is not None:
-                self._run(self._connection.close(), _ADMIN_S)
-            self._thread.close()
-            self._thread = None
+        if self._connection is not None:
+            self._loop.run(self._connection.close())
+            self._connection = None
+        self._loop.close()
 
     async def _admin(self) -> Any:
         if self._connection is None:
             self._connection = await _connected(self._servers)
-        return self._connection.jetstream(timeout=_ADMIN_S)
-
-    def _run(self, work: Coroutine[Any, Any, _Answer], deadline_s: float) -> _Answer:
-        self._thread = self._thread or LoopThread()
-        try:
-            return self._thread.run(work, deadline_s)
-        except StreamgaugeError:
-            raise
-        except (nats.errors.Error, OSError, TimeoutError) as error:
-            raise Unreachable(f"NATS at {self._servers}: {str(error) or type(error).__name__}") from None
+        return self._connection.jetstream(timeout=ADMIN_S)
 
 
 class NatsProducer(AsyncProducer):

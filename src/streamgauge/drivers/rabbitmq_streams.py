@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from rstream import exceptions
 
-from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
+from streamgauge.core.errors import BadInput
 from streamgauge.drivers.contract import (
     Capabilities,
     Consumer,
@@ -20,7 +20,7 @@ from streamgauge.drivers.contract import (
     Producer,
     ProducerOptions,
 )
-from streamgauge.drivers.event_loop import BlockingConsumer, BlockingProducer, LoopThread
+from streamgauge.drivers.event_loop import ADMIN_S, AdminLoop, BlockingConsumer, BlockingProducer
 from streamgauge.drivers.rabbitmq_clients import RabbitMqConsumer, RabbitMqProducer
 from streamgauge.drivers.rabbitmq_connection import FAILURES, Connection, stream_name
 from streamgauge.drivers.server_address import parse_address
@@ -31,7 +31,6 @@ from streamgauge.spec.workload import Topics
 _Answer = TypeVar("_Answer")
 
 _PORT = 5552
-_ADMIN_S = 15.0
 _MOST_STREAMS = 255
 """Publishers and subscriptions of a connection are numbered with one byte."""
 
@@ -55,7 +54,7 @@ class RabbitMqStreams(Driver):
         where = f"target {target.name}: settings.url"
         self._address = parse_address(url, "rabbitmq-stream", _PORT, where, target.client)
         self._partitions = int(endpoints.get("partitions", 1))
-        self._thread: LoopThread | None = None
+        self._loop = AdminLoop(f"RabbitMQ at {self._address}", FAILURES)
         self._connection: Connection | None = None
 
     def check_reachable(self, deadline_s: float) -> dict[str, Any]:
@@ -121,25 +120,17 @@ class RabbitMqStreams(Driver):
         return BlockingConsumer(RabbitMqConsumer(self._address, options))
 
     def close(self) -> None:
-        if self._thread is not None:
-            if self._connection is not None:
-                self._thread.run(self._connection.close(), _ADMIN_S)
-                self._connection = None
-            self._thread.close()
-            self._thread = None
+        if self._connection is not None:
+            self._loop.run(self._connection.close())
+            self._connection = None
+        self._loop.close()
 
     def _asked(
         self,
         ask: Callable[[Connection], Coroutine[Any, Any, _Answer]],
-        deadline_s: float = _ADMIN_S,
+        deadline_s: float = ADMIN_S,
     ) -> _Answer:
-        self._thread = self._thread or LoopThread()
-        try:
-            return self._thread.run(self._ask(ask), deadline_s)
-        except StreamgaugeError:
-            raise
-        except FAILURES as error:
-            raise Unreachable(f"RabbitMQ at {self._address}: {str(error) or type(error).__name__}") from None
+        return self._loop.run(self._ask(ask), deadline_s)
 
     async def _ask(self, ask: Callable[[Connection], Coroutine[Any, Any, _Answer]]) -> _Answer:
         if self._connection is None or not self._connection.is_open:

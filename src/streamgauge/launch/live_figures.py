@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamgauge.core.clock import NS_PER_MS
-from streamgauge.core.latency_buckets import added, percentiles
+from streamgauge.core.latency_block import percentile
+from streamgauge.core.latency_buckets import added
 from streamgauge.plan.cases import Case
 
 MESSAGES, MISSED = -1, -2
@@ -166,4 +167,4 @@ def _summary(figures: _CaseFigures) -> dict[str, Any]:
 
 def _latency_ms(buckets: dict[int, int]) -> list[float] | None:
     """p50, p99, p99.9 and the greatest; None without any."""
-    return [value / NS_PER_MS for value in percentiles(buckets, _PERCENTS)] if buckets else None
+    return [percentile(buckets, percent) / NS_PER_MS for percent in _PERCENTS] if buckets else None

@@ -13,12 +13,12 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from streamgauge.core.errors import BadInput, NotInstalled
+from streamgauge.core.errors import NotInstalled
 from streamgauge.systems.contract import SystemFailed
 from streamgauge.systems.debian_packages import Program, find_program
 from streamgauge.systems.ports import HOST, free_ports
 from streamgauge.systems.processes import end, log_text, spawn
-from streamgauge.systems.server_process import ServerProcess
+from streamgauge.systems.server_process import ServerProcess, refuse_own
 
 # The first needs no root; Debian's own command on the PATH does.
 NAMES = ("/usr/lib/rabbitmq/bin/rabbitmq-server", "rabbitmq-server")
@@ -44,11 +44,7 @@ class RabbitMqServer(ServerProcess):
         """`properties`: lines of rabbitmq.conf, by name."""
         super().__init__(log_dir)
         self._properties = dict(properties or {})
-        if taken := sorted(name for name in self._properties if name.startswith(_OWN)):
-            raise BadInput(
-                f"system.properties.{taken[0]} cannot be set: the run depends on it; for a server that runs "
-                "already, give settings.url and no system"
-            )
+        refuse_own(self._properties, lambda name: name.startswith(_OWN))
         self._program: Program | None = None
         self._epmd: subprocess.Popen[bytes] | None = None
         self._port = self._epmd_port = self._node_port = 0

@@ -8,12 +8,11 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from streamgauge.core.errors import BadInput
 from streamgauge.systems.contract import SystemFailed
 from streamgauge.systems.debian_packages import Program, find_program
 from streamgauge.systems.ports import HOST, free_ports
 from streamgauge.systems.processes import log_text
-from streamgauge.systems.server_process import ServerProcess
+from streamgauge.systems.server_process import ServerProcess, refuse_own
 
 _NAMES = ("redis-server", "valkey-server")
 _PACKAGE = "redis-server"
@@ -49,11 +48,7 @@ class RedisServer(ServerProcess):
         """`properties`: lines of its configuration file, by name."""
         super().__init__(log_dir)
         self._properties = dict(properties or {})
-        if taken := sorted(_OWN & self._properties.keys()):
-            raise BadInput(
-                f"system.properties.{taken[0]} cannot be set: the run depends on it; for a server "
-                "that runs already, give settings.url and no system"
-            )
+        refuse_own(self._properties, _OWN.__contains__)
         self._program: Program | None = None
         self._port = 0
 

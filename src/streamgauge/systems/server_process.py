@@ -5,16 +5,26 @@ from __future__ import annotations
 import subprocess
 import time
 from abc import abstractmethod
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import ClassVar
 
-from streamgauge.core.errors import Unreachable
+from streamgauge.core.errors import BadInput, Unreachable
 from streamgauge.systems.contract import START_DEADLINE_S, System, SystemFailed
 from streamgauge.systems.processes import end, log_text, spawn, why_it_ended
 from streamgauge.systems.scratch import ScratchFolder
 
 _POLL_S = 0.02
 _ATTEMPTS = 3
+
+
+def refuse_own(properties: Iterable[str], is_own: Callable[[str], bool]) -> None:
+    """BadInput when somebody wants to set what finding or removing the server depends on."""
+    if taken := sorted(filter(is_own, properties)):
+        raise BadInput(
+            f"system.properties.{taken[0]} cannot be set: the run depends on it; for a server that runs "
+            "already, give settings.url and no system"
+        )
 
 
 class ServerProcess(System):
