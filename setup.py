@@ -6,8 +6,8 @@ setup(
     ext_modules=[
         # Speeds up reading small records. Optional: without a C compiler the package works, only slower.
         Extension(
-            "streamgauge.drivers._rdkafka_batches",
-            ["src/streamgauge/drivers/_rdkafka_batches.c"],
+            "streamgauge.drivers.kafka.confluent._rdkafka_batches",
+            ["src/streamgauge/drivers/kafka/confluent/_rdkafka_batches.c"],
             optional=True,
         )
     ]

@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.agents import column, run_agents
 from bench.measurements import Ratio, in_pairs
-from streamgauge.drivers.aeron_clients import stream_of
+from streamgauge.drivers.aeron.clients import stream_of
 from streamgauge.jvm import embedded
 from streamgauge.jvm.compiler import compiled
 from streamgauge.jvm.jars import classpath, fetch

@@ -11,9 +11,9 @@ import gc
 import sys
 import time
 
-from streamgauge.systems.push_gateway.contract import MODES, AdapterSet, Listener, SourceCounters
-from streamgauge.systems.push_gateway.serving import serve
-from streamgauge.systems.push_gateway.settings import ServerSettings
+from streamgauge.gateway.server.contract import MODES, AdapterSet, Listener, SourceCounters
+from streamgauge.gateway.server.serving import serve
+from streamgauge.gateway.server.settings import ServerSettings
 
 ITEM, FIELD, MARK_BYTES = "bench", "message", 32
 _NS_PER_S = 1_000_000_000

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from streamgauge.core.errors import NotInstalled
+from streamgauge.core.errors import NotInstalled, SystemFailed
 from streamgauge.launch.spark_session import spark_session
-from streamgauge.systems.contract import SystemFailed
 from streamgauge.systems.debian_packages import Program
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.rabbitmq_server import rabbitmq_program

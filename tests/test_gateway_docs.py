@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from pydantic_core import PydanticUndefined
 
-from streamgauge.systems.push_gateway.connector.configuration import (
+from streamgauge.gateway.connector.configuration import (
     GatewaySettings,
     load_configuration,
     parameter_names,
 )
-from streamgauge.systems.push_gateway.connector.connection_settings import ConnectionSettings
-from streamgauge.systems.push_gateway.connector.parameters import OLD_NAMES
+from streamgauge.gateway.connector.connection_settings import ConnectionSettings
+from streamgauge.gateway.connector.parameters import OLD_NAMES
 
 DOCS = Path(__file__).parent.parent / "docs"
 

@@ -18,7 +18,7 @@ from streamgauge.agents.piped_process import PipedProcess
 from streamgauge.core.errors import BadInput, CaseFailed
 from streamgauge.core.run_dir import RunDir
 from streamgauge.drivers.registry import open_driver
-from streamgauge.drivers.simulated import Simulated
+from streamgauge.drivers.simulated.driver import Simulated
 from streamgauge.plan.contest import SIDES
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 from streamgauge.cli.main import app
 from streamgauge.core.errors import BadInput
-from streamgauge.systems.push_gateway.authentication import load_users
+from streamgauge.gateway.server.authentication import load_users
 
-from ..systems.push_gateway.plain_session import PlainSession, ask
+from ..gateway.server.plain_session import PlainSession, ask
 from .streamgauge_command import command, streamgauge
 
 NOWHERE = "127.0.0.1:1"
@@ -92,7 +92,7 @@ def test_bad_flags(config: Path, flags: list[str], says: str) -> None:
 
 
 def test_flags_go_before_the_file_and_the_file_before_another_servers(config: Path, tmp_path: Path) -> None:
-    from streamgauge.systems.push_gateway import gateway_process
+    from streamgauge.gateway.server import gateway_process
 
     conf = tmp_path / "lightstreamer_conf.xml"
     conf.write_text(

@@ -5,8 +5,8 @@ import resource
 import pytest
 
 from streamgauge.core.errors import BadInput
-from streamgauge.drivers.kafka_swarm import KafkaSwarm
-from streamgauge.drivers.push_swarm import source_address
+from streamgauge.drivers.kafka.confluent.swarm import KafkaSwarm
+from streamgauge.drivers.push.swarm import source_address
 from streamgauge.drivers.swarm import SwarmOptions, allow_open_files
 
 

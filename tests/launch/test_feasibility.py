@@ -50,7 +50,7 @@ def test_what_can_be_is_let_through() -> None:
 def test_a_library_that_is_not_there_concerns_its_target_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, "streamgauge.drivers.zeromq", None)
+    monkeypatch.setitem(sys.modules, "streamgauge.drivers.zeromq.driver", None)
     targets = [{"name": "there", "driver": "simulated"}, {"name": "not", "driver": "zeromq"}]
     load = {"messages": 9, "message": {"size": 64}}
     both = expand(Workload.model_validate({"targets": targets, "load": load}), "run")

@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 
-from streamgauge.drivers.kafka_metrics import METRICS_TOPIC
+from streamgauge.drivers.kafka.metrics import METRICS_TOPIC
 from streamgauge.jvm.jars import JarsUnavailable
 from streamgauge.launch import live_view
 from streamgauge.launch.live_choice import LiveMode, LiveWish

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from streamgauge.core.errors import SystemFailed
 from streamgauge.jvm.aeron_directory import driver_state
 from streamgauge.systems.aeron_media_driver import AeronMediaDriver
-from streamgauge.systems.contract import SystemFailed
 
 
 def test_it_is_there_while_it_runs_and_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.core.errors import NotInstalled
+from streamgauge.core.errors import NotInstalled, SystemFailed
 from streamgauge.systems import debian_packages, rabbitmq_server
-from streamgauge.systems.contract import SystemFailed
 from streamgauge.systems.debian_packages import find_program
 from streamgauge.systems.rabbitmq_server import RabbitMqServer
 from streamgauge.systems.redis_server import RedisServer

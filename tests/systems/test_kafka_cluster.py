@@ -14,9 +14,8 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from streamgauge.core.errors import BadInput, Unreachable
+from streamgauge.core.errors import BadInput, SystemFailed, Unreachable
 from streamgauge.systems import kafka_properties
-from streamgauge.systems.contract import SystemFailed
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.kafka_properties import HOST, Node, new_uuid
 

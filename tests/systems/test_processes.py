@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.systems.contract import SystemFailed
+from streamgauge.core.errors import SystemFailed
 from streamgauge.systems.processes import end, spawn, telling_line, why_it_ended
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from streamgauge.core.errors import BadInput
-from streamgauge.systems.contract import SystemFailed
+from streamgauge.core.errors import BadInput, SystemFailed
 from streamgauge.systems.rabbitmq_server import RabbitMqServer
 
 needs_a_server = pytest.mark.usefixtures("rabbitmq_is_there")

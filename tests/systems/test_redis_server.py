@@ -6,9 +6,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from streamgauge.core.errors import BadInput
+from streamgauge.core.errors import BadInput, SystemFailed
 from streamgauge.systems import redis_server
-from streamgauge.systems.contract import SystemFailed
 from streamgauge.systems.ports import HOST, free_ports
 from streamgauge.systems.redis_server import RedisServer
 

@@ -15,7 +15,7 @@ from streamgauge.core.clock import now_ns
 from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.engine import EngineDriver
-from streamgauge.drivers.kafka_driver import KafkaDriver
+from streamgauge.drivers.kafka.driver import KafkaDriver
 from streamgauge.drivers.registry import driver_class, open_driver
 from streamgauge.payload.ordinal_messages import OrdinalMessages
 from streamgauge.plan.contest import SIDES, TEMPERATURES, WARM_UP, Contest, Side, Temperature, Turn

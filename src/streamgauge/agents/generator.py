@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from streamgauge.core.clock import NS_PER_S, now_ns, sleep_until
-from streamgauge.drivers.kafka_sender import KafkaSender
+from streamgauge.drivers.kafka.sender import KafkaSender
 from streamgauge.payload.scenario_messages import ScenarioMessages
 from streamgauge.tables.fanout_events import NO_KEY
 

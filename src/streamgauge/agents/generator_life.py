@@ -10,7 +10,7 @@ from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.core.clock import now_ns, read_clocks, sharpen_sleep, sleep_until
 from streamgauge.core.errors import CaseFailed, Unreachable
 from streamgauge.drivers.contract import ProducerOptions
-from streamgauge.drivers.kafka_confluent import KafkaConfluent
+from streamgauge.drivers.kafka.confluent.driver import KafkaConfluent
 from streamgauge.payload.scenario_messages import ScenarioMessages
 from streamgauge.spec.secrets import fill_in
 from streamgauge.tables.fanout_events import GENERATED

@@ -16,7 +16,7 @@ from streamgauge.agents.live import Live
 from streamgauge.core.clock import NS_PER_S, now_ns
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.latency_buckets import BucketCounters
-from streamgauge.drivers.kafka_metrics import MetricsSender
+from streamgauge.drivers.kafka.metrics import MetricsSender
 
 _CONNECT_DEADLINE_S = 5.0
 _END_DEADLINE_S = 2.0

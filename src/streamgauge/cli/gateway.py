@@ -156,10 +156,10 @@ def _serve(
     debug: bool,
 ) -> None:
     _needs_the_extra()
-    from streamgauge.systems.push_gateway.connector.adapter_sets import make_adapter_set
-    from streamgauge.systems.push_gateway.connector.configuration import load_configuration
-    from streamgauge.systems.push_gateway.connector.lightstreamer_conf import read_lightstreamer_conf
-    from streamgauge.systems.push_gateway.gateway_process import log_to_stderr, run_gateway, with_settings
+    from streamgauge.gateway.connector.adapter_sets import make_adapter_set
+    from streamgauge.gateway.connector.configuration import load_configuration
+    from streamgauge.gateway.connector.lightstreamer_conf import read_lightstreamer_conf
+    from streamgauge.gateway.server.gateway_process import log_to_stderr, run_gateway, with_settings
 
     configuration = load_configuration(config)
     if lightstreamer_conf is not None:
@@ -190,7 +190,7 @@ def _summary(configuration: Any) -> str:
 
 def _print_user(password_of: str | None, token_of: str | None) -> None:
     """The secret comes from a terminal, unseen, or from a pipe; never from the command line."""
-    from streamgauge.systems.push_gateway.authentication import user_line
+    from streamgauge.gateway.server.authentication import user_line
 
     name, is_token = (password_of, False) if password_of is not None else (token_of or "", True)
     what = "Token" if is_token else "Password"

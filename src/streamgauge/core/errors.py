@@ -5,10 +5,11 @@ StreamgaugeError            exit code 1
 │   ├── CorruptRun          exit code 2: a run folder that cannot be read
 │   └── NotInstalled        exit code 2: a driver whose client library is not there
 ├── Unreachable             exit code 3: the system under test does not answer
+├── SystemFailed            exit code 1: a system that we start broke, or could not be started
 └── CaseFailed              exit code 1: a case broke while it ran
     └── AgentDied           exit code 1: an agent process ended before it was done
 
-Systems add SystemFailed; `jvm` adds NoJava, JarsUnavailable, CompileFailed, JvmFailed and CannotCount,
+`jvm` adds NoJava, JarsUnavailable, CompileFailed, JvmFailed and CannotCount,
 each beside what raises it.
 
 A message is one line: what is wrong, where, and what to do. Errors of foreign
@@ -42,6 +43,10 @@ class Unreachable(StreamgaugeError):
     """The system under test did not answer before the deadline."""
 
     exit_code = 3
+
+
+class SystemFailed(StreamgaugeError):
+    """A system under test that we start broke, or could not be started."""
 
 
 class CaseFailed(StreamgaugeError):

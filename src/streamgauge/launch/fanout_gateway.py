@@ -12,11 +12,11 @@ import yaml
 
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
-from streamgauge.drivers.push_websocket import ADAPTER_SET
+from streamgauge.drivers.push.websocket import ADAPTER_SET
 from streamgauge.payload.scenario_messages import keys_of
 from streamgauge.plan.cases import Case
 from streamgauge.plan.fanout_point import FanoutPoint
-from streamgauge.systems.push_gateway.system import PushGateway
+from streamgauge.systems.push_gateway import PushGateway
 
 _JSONPATCH_MIN_LENGTH = 500
 """As in the benchmark that this follows."""

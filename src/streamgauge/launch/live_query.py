@@ -23,7 +23,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.errors import StreamgaugeError
-from streamgauge.drivers.kafka_metrics import METRICS_TOPIC
+from streamgauge.drivers.kafka.metrics import METRICS_TOPIC
 from streamgauge.launch.live_figures import MESSAGES, MISSED, LiveRow
 from streamgauge.launch.spark_session import first_line
 

@@ -14,7 +14,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from streamgauge.core.errors import StreamgaugeError
-from streamgauge.drivers.kafka_metrics import MetricsSender, MetricsTopic
+from streamgauge.drivers.kafka.metrics import MetricsSender, MetricsTopic
 from streamgauge.jvm.jars import JarsUnavailable, fetch
 from streamgauge.launch.cluster_settings import concurrent_slots
 from streamgauge.launch.live_choice import LiveWish, has_live_figures, why_no_broker

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from streamgauge.core.errors import SystemFailed
 from streamgauge.core.units import format_bytes
 from streamgauge.jvm import aeron_directory
 from streamgauge.jvm.aeron_directory import driver_state
@@ -14,7 +15,6 @@ from streamgauge.jvm.compiler import compiled
 from streamgauge.jvm.jars import classpath, fetch, locked_version
 from streamgauge.jvm.java import find_java
 from streamgauge.systems import aeron_profiles
-from streamgauge.systems.contract import SystemFailed
 from streamgauge.systems.server_process import ServerProcess
 
 _MEMORY = Path("/dev/shm")

@@ -11,13 +11,7 @@ from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Any, Self
 
-from streamgauge.core.errors import StreamgaugeError
-
 START_DEADLINE_S = 60.0
-
-
-class SystemFailed(StreamgaugeError):
-    """A system under test could not be started, or died while it started."""
 
 
 class System(ABC):

@@ -16,9 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamgauge.core.errors import NotInstalled
+from streamgauge.core.errors import NotInstalled, SystemFailed
 from streamgauge.core.folders import cache_folder
-from streamgauge.systems.contract import SystemFailed
 
 _DEADLINE_S = 300.0
 _WANTED = re.compile(r"^Inst (\S+)", re.MULTILINE)

@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from streamgauge.core.errors import Unreachable
+from streamgauge.core.errors import SystemFailed, Unreachable
 from streamgauge.jvm.jars import Progress, classpath, fetch, locked_version
 from streamgauge.jvm.java import find_java
 from streamgauge.systems import kafka_properties
-from streamgauge.systems.contract import START_DEADLINE_S, System, SystemFailed
+from streamgauge.systems.contract import START_DEADLINE_S, System
 from streamgauge.systems.kafka_properties import Node
 from streamgauge.systems.ports import HOST
 from streamgauge.systems.processes import end, log_text, spawn, why_it_ended

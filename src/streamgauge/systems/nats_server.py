@@ -9,9 +9,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from streamgauge.core.errors import NotInstalled
+from streamgauge.core.errors import NotInstalled, SystemFailed
 from streamgauge.core.folders import cache_folder
-from streamgauge.systems.contract import SystemFailed
 from streamgauge.systems.ports import HOST, free_ports
 from streamgauge.systems.server_process import ServerProcess
 

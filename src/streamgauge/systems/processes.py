@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from streamgauge.systems.contract import SystemFailed
+from streamgauge.core.errors import SystemFailed
 
 STOP_DEADLINE_S = 10.0
 _KILL_DEADLINE_S = 5.0

@@ -13,8 +13,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from streamgauge.core.errors import NotInstalled
-from streamgauge.systems.contract import SystemFailed
+from streamgauge.core.errors import NotInstalled, SystemFailed
 from streamgauge.systems.debian_packages import Program, find_program
 from streamgauge.systems.ports import HOST, free_ports
 from streamgauge.systems.processes import end, log_text, spawn

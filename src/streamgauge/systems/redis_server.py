@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from streamgauge.systems.contract import SystemFailed
+from streamgauge.core.errors import SystemFailed
 from streamgauge.systems.debian_packages import Program, find_program
 from streamgauge.systems.ports import HOST, free_ports
 from streamgauge.systems.processes import log_text

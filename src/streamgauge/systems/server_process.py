@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import ClassVar
 
-from streamgauge.core.errors import BadInput, Unreachable
-from streamgauge.systems.contract import START_DEADLINE_S, System, SystemFailed
+from streamgauge.core.errors import BadInput, SystemFailed, Unreachable
+from streamgauge.systems.contract import START_DEADLINE_S, System
 from streamgauge.systems.processes import end, log_text, spawn, why_it_ended
 from streamgauge.systems.scratch import ScratchFolder
 

@@ -1,0 +1,139 @@
+"""Consuming through librdkafka: whatever is there, in one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any
+
+import confluent_kafka
+import numpy as np
+from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+
+from streamgauge.core.errors import CaseFailed
+from streamgauge.drivers.contract import ConsumerOptions, Received, SharedSetting
+from streamgauge.drivers.kafka.confluent.batches import BatchQueue, available
+from streamgauge.drivers.kafka.confluent.columns import column
+from streamgauge.drivers.kafka.consumer import KafkaConsumer
+from streamgauge.drivers.kafka.driver import ClientSettings
+from streamgauge.drivers.kafka.topics import LOGGER, bad_setting
+from streamgauge.payload.header import RECORD_HEADER
+
+_CONSUME_AT_ONCE = 2000
+"""Measured: 500 reads fewer messages of 100 B a second, and so does 4000."""
+
+
+class RdkafkaConsumer(KafkaConsumer):
+    def __init__(self, settings: ClientSettings, options: ConsumerOptions, *, objects: bool = False) -> None:
+        super().__init__(options)
+        self._settings = settings
+        self._ends: dict[tuple[int, int], int] = {}
+        """Where the end of a partition was reached, which may be behind its last record."""
+        try:
+            self._consumer = confluent_kafka.Consumer(settings.native, logger=LOGGER)
+        except KafkaException as error:
+            raise bad_setting(error) from None
+        self._batches: BatchQueue | None = None
+        if not objects and options.group is None and options.carrier == "value" and available():
+            self._batches = BatchQueue(self._consumer, self._topic_numbers)
+        self.begin()
+
+    def _subscribe(self) -> None:
+        self._consumer.subscribe(list(self._options.topics), on_assign=self._on_assign)
+
+    def _assign(self, start: Mapping[tuple[int, int], int]) -> None:
+        self._ends = {}
+        if self._batches is not None:
+            self._batches.take_over(start)
+        self._consumer.assign([self._from_start(place) for place in start])
+
+    def _from_start(self, place: tuple[int, int]) -> TopicPartition:
+        topic, partition = place
+        return TopicPartition(self._options.topics[topic], partition, self._start.get(place, 0))
+
+    def _on_assign(self, consumer: confluent_kafka.Consumer, places: list[TopicPartition]) -> None:
+        consumer.assign([self._from_start((self._topic_numbers[p.topic], p.partition)) for p in places])
+
+    def _ends_known(self) -> bool:
+        places = self._consumer.assignment()
+        return bool(places) and all(
+            self._consumer.get_watermark_offsets(place, cached=True)[1] >= 0 for place in places
+        )
+
+    def _fetch(self, timeout_s: float) -> Received | None:
+        if self._batches is not None:
+            # What is no record still comes the old way.
+            if (event := self._consumer.poll(0)) is not None:
+                self._without_events([event])
+            return self._batches.take(timeout_s)
+        first = self._consumer.poll(timeout_s)
+        if first is None:
+            return None
+        records = [first, *self._consumer.consume(_CONSUME_AT_ONCE - 1, 0)]
+        kinds, stamps = _timestamps(records)
+        if not kinds.all():
+            # Events other than records have no timestamp; old records may have none either.
+            records = self._without_events(records)
+            if not records:
+                return None
+            kinds, stamps = _timestamps(records)
+        return Received(
+            values=_values(records),
+            carried=self._carried(records),
+            topics=0 if len(self._topic_numbers) == 1 else self._topic_column(records),
+            partitions=column(Message.partition, records, np.int32),
+            offsets=column(Message.offset, records, np.int64),
+            timestamps_ms=stamps,
+            timestamp_kind=kinds.astype(np.int8),
+        )
+
+    def _carried(self, records: list[Message]) -> list[bytes | None] | None:
+        if self._options.carrier == "value":
+            return None
+        if self._options.carrier in ("key", "ordinal"):
+            return list(map(Message.key, records))
+        return [dict(record.headers() or ()).get(RECORD_HEADER) for record in records]
+
+    def _topic_column(self, records: list[Message]) -> Any:
+        return np.fromiter(
+            map(self._topic_numbers.__getitem__, map(Message.topic, records)), np.int32, len(records)
+        )
+
+    def _positions(self) -> Iterable[tuple[tuple[int, int], int]]:
+        for place in self._consumer.position(self._consumer.assignment()):
+            number = (self._topic_numbers[place.topic], place.partition)
+            begun = place.offset if place.offset >= 0 else self._start.get(number, 0)
+            yield number, max(begun, self._ends.get(number, 0))
+
+    def _without_events(self, records: list[Message]) -> list[Message]:
+        for record in records:
+            error = record.error()
+            if error is None:
+                continue
+            if error.code() == KafkaError._PARTITION_EOF:
+                self._ends[self._topic_numbers[record.topic()], record.partition()] = record.offset()
+            elif not error.retriable():
+                raise CaseFailed(f"the consumer cannot go on: {error.str()}")
+        return [record for record in records if record.error() is None]
+
+    def settings_in_force(self) -> dict[str, Any]:
+        return {**self._settings.native, "records read as": "batches" if self._batches else "objects"}
+
+    def shared_settings(self) -> list[SharedSetting]:
+        return self._settings.shared()
+
+    def close(self) -> None:
+        if self._batches is not None:
+            self._batches.close()
+        self._consumer.close()
+
+
+def _values(records: list[Message]) -> list[bytes]:
+    values = list(map(Message.value, records))
+    return [value or b"" for value in values] if None in values else values
+
+
+def _timestamps(records: list[Message]) -> tuple[Any, Any]:
+    """Kinds and times, a row a record."""
+    pairs = np.fromiter(chain.from_iterable(map(Message.timestamp, records)), np.int64, 2 * len(records))
+    return pairs[0::2], pairs[1::2]

@@ -1,0 +1,66 @@
+"""Kafka through confluent-kafka, that is librdkafka.
+
+Batches are handed over with one call, and read in one piece (`batches`) or, as objects, a
+field of all at a time: per message, Python runs no loop of its own but the delivery callback. The
+two halves are `rdkafka_producer` and `rdkafka_consumer`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import confluent_kafka
+
+from streamgauge.drivers.contract import Consumer, ConsumerOptions, Producer, ProducerOptions
+from streamgauge.drivers.kafka.confluent.consumer import RdkafkaConsumer
+from streamgauge.drivers.kafka.confluent.producer import RdkafkaProducer
+from streamgauge.drivers.kafka.confluent.swarm import KafkaSwarm
+from streamgauge.drivers.kafka.driver import KafkaDriver
+from streamgauge.drivers.kafka.settings import KafkaSettings
+from streamgauge.drivers.swarm import Heard, Swarm, SwarmDriver, SwarmOptions
+
+
+class Settings(KafkaSettings):
+    read: Literal["batches", "objects"] = "batches"
+    """Batches: beneath confluent-kafka's message objects, where that can be done (see batches);
+    objects: as an application does, to measure the library and not the cluster."""
+
+
+class KafkaConfluent(KafkaDriver, SwarmDriver):
+    name = "kafka_confluent"
+    library = "librdkafka"
+    capabilities = replace(KafkaDriver.capabilities, placed=True, unreported=True, transactional=True)
+    settings_model = Settings
+    bootstrap_name = "bootstrap.servers"
+
+    def library_version(self) -> dict[str, Any]:
+        return {"librdkafka": confluent_kafka.libversion()[0]}
+
+    def swarm(self, options: SwarmOptions, heard: Heard) -> Swarm:
+        own: dict[str, Any] = {
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            # Thousands of clients read ahead little each, or they would need all memory.
+            "queued.min.messages": 100,
+            "queued.max.messages.kbytes": 1024,
+            "fetch.queue.backoff.ms": 2,
+        }
+        return KafkaSwarm(options, heard, self.consumer_settings(None, own).native)
+
+    def producer(self, options: ProducerOptions) -> Producer:
+        own: dict[str, Any] = {}
+        if options.transactional_id is not None:
+            own["transactional.id"] = options.transactional_id
+        return RdkafkaProducer(self.producer_settings(options, own), options)
+
+    def consumer(self, options: ConsumerOptions) -> Consumer:
+        # Nothing is ever committed, so no offsets need be kept for it.
+        own: dict[str, Any] = {"enable.auto.commit": False, "enable.auto.offset.store": False}
+        own["group.id"] = options.group or f"streamgauge-{options.number}"
+        if options.transactions:
+            # The end of a partition is then not where its last message is: markers of transactions follow.
+            own |= {"isolation.level": "read_committed", "enable.partition.eof": True}
+        as_objects = isinstance(self.settings, Settings) and self.settings.read == "objects"
+        settings = self.consumer_settings(options, own)
+        return RdkafkaConsumer(settings, options, objects=as_objects or options.transactions)

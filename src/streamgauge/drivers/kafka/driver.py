@@ -1,0 +1,83 @@
+"""What all Kafka drivers have in common: where the cluster is, its topics, the shared settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from streamgauge.core.errors import BadInput
+from streamgauge.drivers.contract import (
+    Capabilities,
+    ConsumerOptions,
+    Driver,
+    ProducerOptions,
+    SharedSetting,
+)
+from streamgauge.drivers.kafka.connection import for_librdkafka
+from streamgauge.drivers.kafka.settings import KafkaSettings, Library, Role, in_force, translate
+from streamgauge.drivers.kafka.topics import KafkaTopics
+from streamgauge.spec.target import Target
+from streamgauge.spec.workload import Topics
+
+
+class ClientSettings:
+    """Settings of one client: what the library is given, and what of it has a name across libraries."""
+
+    def __init__(
+        self, library: Library, role: Role, wanted: Mapping[str, Any], native: Mapping[str, Any]
+    ) -> None:
+        self._library, self._role, self._wanted = library, role, wanted
+        self.native = translate(library, role, wanted, native)
+
+    def shared(self, told: Mapping[str, Any] | None = None) -> list[SharedSetting]:
+        """`told`: all settings by the library's own account, where it gives one."""
+        return in_force(self._library, self._role, self._wanted, self.native if told is None else told)
+
+
+class KafkaDriver(Driver):
+    """A driver of one Kafka client library; topics are administered through librdkafka."""
+
+    capabilities = Capabilities(durable=True, ordered=True, acked=True, record_headers=True)
+    library: ClassVar[Library]
+    settings_model: ClassVar[type[KafkaSettings]]
+    bootstrap_name: ClassVar[str]
+    """The library's own name for the address."""
+
+    def __init__(self, target: Target, endpoints: Mapping[str, str]) -> None:
+        self.settings = self.settings_model.model_validate(target.settings)
+        bootstrap = (
+            self.settings.bootstrap or endpoints.get("bootstrap") or target.client.get(self.bootstrap_name)
+        )
+        if not bootstrap:
+            raise BadInput(
+                f"target {target.name}: settings.bootstrap: no Kafka address, and no system to start"
+            )
+        self.target = target
+        self._client = {**target.client, self.bootstrap_name: bootstrap}
+        connection = for_librdkafka(self.library, target)
+        self._topics = KafkaTopics({**connection, "bootstrap.servers": str(bootstrap)})
+
+    def check_reachable(self, deadline_s: float) -> dict[str, Any]:
+        return {**self.library_version(), **self._topics.check_reachable(deadline_s)}
+
+    def library_version(self) -> dict[str, Any]:
+        return {}
+
+    def prepare_topics(self, topics: Topics, names: tuple[str, ...]) -> list[str]:
+        return self._topics.prepare(topics, names)
+
+    def remove_topics(self, names: list[str]) -> None:
+        self._topics.remove(names)
+
+    def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
+        return self._topics.end_offsets(topics, partitions)
+
+    def producer_settings(self, options: ProducerOptions, own: Mapping[str, Any]) -> ClientSettings:
+        """`own`: what the driver itself needs, unless the target says otherwise."""
+        wanted = {**self.settings.model_dump(), "acks": options.acks, "compression": options.compression}
+        native = {**own, **self._client, **self.target.producer_client}
+        return ClientSettings(self.library, "producer", wanted, native)
+
+    def consumer_settings(self, options: ConsumerOptions | None, own: Mapping[str, Any]) -> ClientSettings:
+        native = {**own, **self._client, **self.target.consumer_client}
+        return ClientSettings(self.library, "consumer", self.settings.model_dump(), native)

@@ -1,0 +1,114 @@
+"""A connection that can carry a session, whatever the transport: framing, writing, and being full."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+from streamgauge.gateway.protocol.versions import Version
+from streamgauge.gateway.server.framing import LAST_CHUNK, http_chunk, websocket_frame
+
+if TYPE_CHECKING:
+    from streamgauge.gateway.server.sessions import Session
+
+LinkKind = Literal["websocket", "http"]
+_TLS_ROOM_BYTES = 65_536
+
+
+class Link(ABC):
+    """`is_clear`: what was written last has gone to the socket, nothing waits in the process."""
+
+    __slots__ = ("address", "host", "is_clear", "session", "socket", "transport", "version")
+
+    kind: LinkKind
+
+    def __init__(self, transport: asyncio.Transport, address: str, version: Version) -> None:
+        self.transport, self.address, self.version = transport, address, version
+        self.session: Session | None = None
+        """The one bound to it now."""
+        self.is_clear = True
+        is_tls = transport.get_extra_info("ssl_object") is not None
+        self.socket = -1 if is_tls else transport.get_extra_info("socket").fileno()
+        """To be written to directly; -1 when bytes have to pass the transport."""
+        # A transport reports "full" as soon as anything waits in it. Where all bytes pass
+        # through it, something waits most of the time, and there has to be more of it.
+        transport.set_write_buffer_limits(high=_TLS_ROOM_BYTES if is_tls else 0)
+
+    @abstractmethod
+    def frame(self, payload: bytes) -> bytes:
+        """Lines as this link carries them."""
+
+    @abstractmethod
+    def end(self, *, close: bool) -> None:
+        """No session is bound to it any more; `close`: nor will another be."""
+
+    def send(self, payload: bytes) -> None:
+        if payload:
+            self.write(self.frame(payload))
+
+    def write(self, data: bytes) -> None:
+        """To the socket what it takes at once; the rest waits in the transport, which tells when it left."""
+        if self.socket >= 0 and self.is_clear and not self.transport.get_write_buffer_size():
+            try:
+                sent = os.write(self.socket, data)
+            except OSError:
+                # Full, or broken: the transport finds out which.
+                sent = 0
+            if sent == len(data):
+                return
+            data = data[sent:]
+        if not self.transport.is_closing():
+            self.transport.write(data)
+
+    def abort(self) -> None:
+        """Close at once, whatever waits."""
+        self.transport.abort()
+
+
+class WebSocketLink(Link):
+    __slots__ = ()
+    kind: LinkKind = "websocket"
+
+    def frame(self, payload: bytes) -> bytes:
+        return websocket_frame(payload)
+
+    def end(self, *, close: bool) -> None:
+        self.session = None
+        if close:
+            self.transport.close()
+
+
+class HttpLink(Link):
+    """The answer to one POST, which goes on until `end`."""
+
+    __slots__ = ("_ended", "_is_chunked", "left_bytes")
+    kind: LinkKind = "http"
+
+    def __init__(
+        self,
+        transport: asyncio.Transport,
+        address: str,
+        version: Version,
+        *,
+        is_chunked: bool,
+        content_bytes: int,
+        ended: Callable[[], None],
+    ) -> None:
+        super().__init__(transport, address, version)
+        self._is_chunked, self._ended = is_chunked, ended
+        self.left_bytes = content_bytes
+        """What the client is ready to read of this answer."""
+
+    def frame(self, payload: bytes) -> bytes:
+        return http_chunk(payload) if self._is_chunked else payload
+
+    def end(self, *, close: bool) -> None:
+        self.session = None
+        if self._is_chunked:
+            self.write(LAST_CHUNK)
+        if close or not self._is_chunked:
+            self.transport.close()
+        self._ended()

@@ -1,0 +1,154 @@
+"""Requests of clients, carried out. What is answered goes back on the connection that asked."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from urllib.parse import parse_qs
+
+from streamgauge.gateway.protocol import notifications
+from streamgauge.gateway.protocol.codes import ControlCode, SessionCode
+from streamgauge.gateway.protocol.command_reading import command
+from streamgauge.gateway.protocol.commands import (
+    BindSession,
+    CheckWebSocket,
+    Command,
+    ControlCommand,
+    CreateSession,
+    Heartbeat,
+)
+from streamgauge.gateway.protocol.requests import BadRequest, RequestLine, http_requests
+from streamgauge.gateway.protocol.versions import Version, version_named
+from streamgauge.gateway.server.control import Control, Outcome, Refused
+from streamgauge.gateway.server.gateway import Gateway
+from streamgauge.gateway.server.links import Link
+from streamgauge.gateway.server.session_opening import NotOpened, SessionOpening
+
+LOGGER = logging.getLogger("streamgauge.gateway")
+SESSION_REQUESTS = ("create_session", "bind_session")
+_INTERNAL = "something went wrong inside the server"
+
+Requests = Sequence[RequestLine | BadRequest]
+
+
+class Reception:
+    """For all connections of a process."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self.gateway = gateway
+        self._control = Control(gateway)
+        self._opening = SessionOpening(gateway)
+
+    def on_websocket(self, link: Link, requests: Requests, default: str | None) -> str | None:
+        """Answer the requests of a message. `default` is the session meant where none is named; returned
+        is the one that is meant from now on."""
+        for line in requests:
+            wanted = self._read(line)
+            match wanted:
+                case bytes():
+                    link.send(wanted)
+                case CreateSession() | BindSession():
+                    default = self._open(link, wanted, default) or default
+                case CheckWebSocket():
+                    link.send(notifications.WSOK)
+                case Heartbeat():
+                    self._control.alive(wanted.session or default)
+                case _:
+                    outcome = self._carry_out(wanted, wanted.session or default, by_websocket=True)
+                    link.send(b"".join(outcome.lines))
+                    if outcome.then is not None:
+                        outcome.then()
+        self.gateway.delivery.schedule()
+        return default
+
+    def on_http(self, requests: Requests) -> bytes:
+        """The answer to control requests."""
+        answers: list[bytes] = []
+        for line in requests:
+            wanted = self._read(line)
+            match wanted:
+                case bytes():
+                    answers.append(wanted)
+                case Heartbeat():
+                    self._control.alive(wanted.session)
+                    answers.append(notifications.REQOK)
+                case CreateSession() | BindSession() | CheckWebSocket():
+                    answers.append(
+                        notifications.request_error(None, ControlCode.MALFORMED, "not possible here")
+                    )
+                case _:
+                    outcome = self._carry_out(wanted, wanted.session, by_websocket=False)
+                    answers += outcome.lines
+                    if outcome.then is not None:
+                        outcome.then()
+        self.gateway.delivery.schedule()
+        return b"".join(answers)
+
+    def read_http(self, name: str, query: str, body: bytes) -> tuple[Version, Requests] | bytes:
+        """What a POST asks for, or the answer that says why it cannot be read."""
+        is_session_request = name in SESSION_REQUESTS
+        version = version_named(parse_qs(query).get("LS_protocol", [""])[0])
+        code, message = SessionCode.MALFORMED, "the request is not UTF-8"
+        try:
+            requests = http_requests(name, query, body.decode())
+            if version is not None:
+                return version, requests
+            code, message = SessionCode.VERSION, "LS_protocol must be TLCP-2.0.0 up to TLCP-2.5.0"
+        except UnicodeDecodeError:
+            pass
+        self.gateway.counters.requests_refused += 1
+        if is_session_request:
+            return notifications.connection_error(code, message)
+        return notifications.request_error(None, ControlCode.MALFORMED, message)
+
+    def session_request(self, line: RequestLine | BadRequest) -> CreateSession | BindSession | bytes:
+        """What a POST to create or bind a session asks for, or the answer that says why it cannot be."""
+        wanted = self._read(line)
+        if isinstance(wanted, bytes | CreateSession | BindSession):
+            return wanted
+        return notifications.connection_error(SessionCode.MALFORMED, "not possible here")
+
+    def open_by_http(self, link: Link, wanted: CreateSession | BindSession) -> None:
+        if self._open(link, wanted, None) is None:
+            link.end(close=False)
+        self.gateway.delivery.schedule()
+
+    def _open(self, link: Link, wanted: CreateSession | BindSession, default: str | None) -> str | None:
+        """The session now bound to the link; None when there is none, and the client has been told."""
+        try:
+            if isinstance(wanted, CreateSession):
+                return self._opening.create(link, wanted).id
+            return self._opening.bind(link, wanted, wanted.session or default).id
+        except NotOpened as error:
+            code, message = error.code, error.message
+        except Exception:
+            LOGGER.exception("a session could not be opened")
+            code, message = SessionCode.INTERNAL, _INTERNAL
+        self.gateway.counters.requests_refused += 1
+        link.send(notifications.connection_error(code, message))
+        return None
+
+    def _carry_out(self, wanted: ControlCommand, session_id: str | None, *, by_websocket: bool) -> Outcome:
+        try:
+            return self._control.carry_out(wanted, session_id, by_websocket=by_websocket)
+        except Refused as error:
+            code, message = error.code, error.message
+        except Exception:
+            LOGGER.exception("a request could not be carried out")
+            code, message = ControlCode.INTERNAL, _INTERNAL
+        self.gateway.counters.requests_refused += 1
+        return Outcome([notifications.request_error(wanted.request_id, code, message)])
+
+    def _read(self, line: RequestLine | BadRequest) -> Command | bytes:
+        """The command, or the line that says why there is none."""
+        self.gateway.counters.requests += 1
+        try:
+            if isinstance(line, RequestLine):
+                return command(line)
+            bad = line
+        except BadRequest as error:
+            bad = error
+        self.gateway.counters.requests_refused += 1
+        if bad.name in SESSION_REQUESTS:
+            return notifications.connection_error(bad.code, bad.message)
+        return notifications.request_error(bad.request_id, bad.code, bad.message)

@@ -1,0 +1,152 @@
+"""How sessions begin, and how they go on after their connection has ended or broken."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from streamgauge.gateway.protocol import notifications
+from streamgauge.gateway.protocol.codes import SessionCode
+from streamgauge.gateway.protocol.commands import Binding, BindSession, CreateSession, Polling
+from streamgauge.gateway.protocol.sessions import NotRecoverable
+from streamgauge.gateway.server.contract import AdapterSet, NotAuthorized
+from streamgauge.gateway.server.gateway import Gateway
+from streamgauge.gateway.server.links import Link
+from streamgauge.gateway.server.sessions import Budget, Session
+
+_KEEPALIVE_MS = (1000, 30_000)
+_LONGEST_IDLE_MS = 30_000
+_LONGEST_POLLING_MS = 30_000
+
+
+class NotOpened(Exception):
+    """Told as CONERR."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+class SessionOpening:
+    """What is raised is NotOpened."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    def create(self, link: Link, wanted: CreateSession) -> Session:
+        if link.session is not None:
+            raise NotOpened(SessionCode.ALREADY_STREAMING, "a session is bound to this connection")
+        adapter_set = self._gateway.adapter_sets.get(wanted.adapter_set)
+        if adapter_set is None:
+            raise NotOpened(SessionCode.NO_ADAPTER_SET, "there is no such adapter set")
+        old = self._gateway.sessions.get(wanted.old_session or "")
+        if old is not None and old.address == link.address:
+            self._gateway.drop(old)
+        try:
+            self._check_room(link.address)
+            self._check_rights(adapter_set, wanted, link.address)
+        except NotOpened:
+            self._gateway.counters.sessions_refused += 1
+            raise
+        session = self._gateway.open(link, adapter_set)
+        session.user, session.diffs = wanted.user, wanted.diffs
+        if wanted.bandwidth_kbps is not None:
+            session.budget = Budget(wanted.bandwidth_kbps, time.monotonic_ns())
+        session.silent = wanted.binding.reduces_head
+        self._bind(session, link, wanted.binding, [])
+        return session
+
+    def bind(self, link: Link, wanted: BindSession, session_id: str | None) -> Session:
+        session = self._gateway.sessions.get(session_id or "")
+        if session is None:
+            raise NotOpened(SessionCode.NO_SESSION, "there is no such session")
+        if link.session is not None and link.session is not session:
+            raise NotOpened(SessionCode.ALREADY_STREAMING, "another session is bound to this connection")
+        self._detach(session, link)
+        recovered: list[bytes] = []
+        if wanted.recovery_from is not None:
+            recovered = self._recovered(session, wanted.recovery_from)
+        self._bind(session, link, wanted.binding, recovered)
+        return session
+
+    def _check_room(self, address: str) -> None:
+        gateway, limits = self._gateway, self._gateway.settings.limits
+        if len(gateway.sessions) >= limits.sessions:
+            raise NotOpened(SessionCode.TOO_MANY_SESSIONS, "as many sessions are open as may be")
+        most = limits.sessions_per_address
+        if most is not None and gateway.sessions_of.get(address, 0) >= most:
+            raise NotOpened(
+                SessionCode.TOO_MANY_SESSIONS, "as many sessions are open from your address as may be"
+            )
+
+    @staticmethod
+    def _check_rights(adapter_set: AdapterSet, wanted: CreateSession, address: str) -> None:
+        if adapter_set.authenticator is None:
+            return
+        try:
+            adapter_set.authenticator.authenticate(wanted.user, wanted.password, address)
+        except NotAuthorized as error:
+            raise NotOpened(error.code, error.message) from None
+
+    def _detach(self, session: Session, link: Link) -> None:
+        """Whoever binds a session takes it from the connection that has it."""
+        old = session.link
+        if old is not None:
+            self._gateway.unbind(session, self._gateway.settings.session_recovery)
+            if old is not link:
+                old.abort()
+
+    def _recovered(self, session: Session, count: int) -> list[bytes]:
+        """What a client has missed, after the line that says from where on."""
+        try:
+            lines = session.progress.lines_after(count)
+        except NotRecoverable:
+            self._gateway.counters.recoveries_refused += 1
+            self._gateway.drop(session)
+            raise NotOpened(SessionCode.NOT_RECOVERABLE, "what was sent since is not held any more") from None
+        self._gateway.counters.recoveries += 1
+        return [notifications.progress(count), *lines]
+
+    def _bind(self, session: Session, link: Link, binding: Binding, recovered: list[bytes]) -> None:
+        polling = binding.polling
+        session.binding = binding
+        asked = binding.keepalive_ms or self._gateway.settings.keepalive_millis
+        session.keepalive_ms = min(max(asked, _KEEPALIVE_MS[0]), _KEEPALIVE_MS[1])
+        idle_ms = 0 if polling is None else min(polling.idle_ms, _LONGEST_IDLE_MS)
+        head = self._head(session, link, session.keepalive_ms if polling is None else idle_ms)
+        link.send(b"".join([*head, *recovered]))
+        self._gateway.bind(session, link)
+        if polling is not None:
+            self._poll(session, link, idle_ms)
+
+    def _head(self, session: Session, link: Link, keepalive_ms: int) -> list[bytes]:
+        binding, settings = session.binding, self._gateway.settings
+        assert binding is not None
+        limit = settings.limits.request_bytes
+        is_new = session.progress.count == 0 and session.bound_ns == 0
+        lines = []
+        if is_new or not binding.reduces_head:
+            lines.append(notifications.connection_ok(session.id, limit, keepalive_ms, None))
+        if not binding.reduces_head:
+            lines.append(notifications.server_name(settings.server_name))
+            lines.append(notifications.client_address(link.address))
+        if not session.silent:
+            lines.append(notifications.constraints(None if session.budget is None else session.budget.kbps))
+        return lines
+
+    def _poll(self, session: Session, link: Link, idle_ms: int) -> None:
+        """Answer with what is there, or wait for something."""
+        self._gateway.delivery.flush_one(session.cohort)
+        if session.link is not link:
+            return
+        if idle_ms:
+            asyncio.get_running_loop().call_later(idle_ms / 1000, self._end_poll, session, link)
+        else:
+            self._end_poll(session, link)
+
+    def _end_poll(self, session: Session, link: Link) -> None:
+        if session.link is link:
+            binding = session.binding
+            assert binding is not None
+            polling = binding.polling or Polling(0, 0)
+            self._gateway.turn_over(session, min(polling.interval_ms, _LONGEST_POLLING_MS))

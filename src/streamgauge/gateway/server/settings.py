@@ -1,0 +1,82 @@
+"""What can be set on the server itself; what is read from Kafka is the connector's matter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from streamgauge.spec.model import Bytes, Count, RatePerS, Seconds, SpecModel
+
+LISTENING = "listening on "
+"""What the process says, with its address behind it, when clients can come."""
+
+DiffFormat = Literal["jsonpatch", "diff_match_patch"]
+Positive = Annotated[int, Field(gt=0)]
+
+
+class Limits(SpecModel):
+    """Where the server says no, so that one client cannot spoil it for the others."""
+
+    sessions: Count = Field(default=19_000, description="Sessions of one process.")
+    sessions_per_address: Count | None = Field(default=None, description="None: not limited.")
+    subscriptions_per_session: Count = 1000
+    items_per_subscription: Count = 1000
+    request_bytes: Bytes = Field(
+        default=50_000, ge=1000, description="Told to clients, who split requests by it."
+    )
+    requests_per_s: RatePerS = Field(
+        default=500, gt=0, description="Of one connection; what comes faster waits."
+    )
+    connect_deadline: Seconds = Field(default=10, gt=0, description="From the first byte to a whole request.")
+    backlog_bytes: Bytes = Field(
+        default=65_536,
+        ge=4096,
+        description="What may wait for one slow reader before its updates are conflated.",
+    )
+    unread_deadline: Seconds = Field(
+        default=20,
+        gt=0,
+        description="A socket that takes nothing for this long, though there is something, is closed.",
+    )
+    recovery_bytes: Bytes = Field(
+        default=262_144,
+        ge=4096,
+        description="What is kept of one session's (or cohort's) past for session recovery.",
+    )
+
+
+class ServerSettings(SpecModel):
+    """The push server."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8080
+    server_name: str = "streamgauge"
+    keepalive_millis: Positive = 5000
+    session_timeout: Seconds = Field(
+        default=10, description="How long a session without a connection is kept."
+    )
+    session_recovery: Seconds = Field(default=13, description="The same, after its connection broke.")
+    max_delay_millis: Annotated[int, Field(ge=0, le=10_000)] = Field(
+        default=0, description="How long an update may wait for others to share its frame."
+    )
+    default_diff_order: tuple[DiffFormat, ...] = Field(
+        default=(), description="Which differences to try, in turn."
+    )
+    jsonpatch_min_length: Annotated[int, Field(ge=0)] | Literal["none"] = Field(
+        50, description="Values shorter than this are not worth a patch; none: always try."
+    )
+    distinct_snapshot_length: Annotated[int, Field(ge=0, le=10_000)] = Field(
+        default=10, description="How many events of a DISTINCT item a newcomer can get."
+    )
+    allowed_origins: tuple[str, ...] = Field(default=("*",), description="Of pages that may use the server.")
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    limits: Limits = Limits()
+
+    @model_validator(mode="after")
+    def _both_or_none(self) -> ServerSettings:
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            raise ValueError("tls_certificate and tls_key belong together: give both or none")
+        return self

@@ -1,0 +1,93 @@
+"""The push gateway as a system under test: started for a run, measured, and stopped."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from streamgauge.core.errors import SystemFailed, Unreachable
+from streamgauge.gateway.server.settings import LISTENING
+from streamgauge.systems.contract import START_DEADLINE_S, System
+from streamgauge.systems.processes import end, log_text, spawn, why_it_ended
+
+_MODULE = "streamgauge.gateway.server.gateway_process"
+_POLL_S = 0.05
+# Its processes have 10 s of their own before they are killed, and Kafka's clients end within that.
+_STOP_DEADLINE_S = 15.0
+
+
+class PushGateway(System):
+    """One gateway on this machine, of one process or several.
+
+    It dies with the thread that called `launch` (see `processes.spawn`).
+    """
+
+    def __init__(
+        self,
+        *,
+        config: Path,
+        log_dir: Path,
+        processes: int = 1,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        """`settings`: of the server, before those of the file; without a port, any that is free is taken."""
+        self._config, self._log = config.absolute(), log_dir.absolute() / "gateway.log"
+        self._count, self._settings = processes, {"port": 0, **(settings or {})}
+        self._running: subprocess.Popen[bytes] | None = None
+        self._address = ""
+
+    def launch(self) -> None:
+        if self._running is not None:
+            raise SystemFailed("this gateway is already running; stop it first")
+        command = [sys.executable, "-m", _MODULE, "--config", str(self._config)]
+        command += ["--settings", json.dumps(self._settings), "--processes", str(self._count)]
+        self._running = spawn(command, self._log, dies_with_parent=True)
+
+    def wait_ready(self, deadline_s: float = START_DEADLINE_S) -> None:
+        if self._running is None:
+            raise SystemFailed("this gateway was not launched")
+        until = time.monotonic() + deadline_s
+        while not (address := self._said_address()):
+            if self._running.poll() is not None:
+                reason = why_it_ended(self._running, self._log)
+                self.stop()
+                raise SystemFailed(f"the gateway ended at start: {reason}")
+            if time.monotonic() > until:
+                self.stop()
+                raise Unreachable(f"the gateway was not ready after {deadline_s:g} s; see {self._log}")
+            time.sleep(_POLL_S)
+        self._address = address
+
+    def endpoints(self) -> dict[str, str]:
+        return {"gateway": self._address}
+
+    def processes(self) -> dict[str, int]:
+        """Those that serve: of several, the one that watches over them does not."""
+        if self._running is None:
+            return {}
+        serving = [self._running.pid]
+        if self._count > 1:
+            with suppress(psutil.NoSuchProcess):
+                serving = sorted(child.pid for child in psutil.Process(self._running.pid).children())
+        return {f"gateway-{number}": pid for number, pid in enumerate(serving, 1)}
+
+    def stop(self) -> None:
+        try:
+            if self._running is not None:
+                end([self._running], deadline_s=_STOP_DEADLINE_S)
+        finally:
+            self._running, self._address = None, ""
+
+    def _said_address(self) -> str:
+        """The whole line: it may be there in part while it is written."""
+        lines = log_text(self._log).splitlines(keepends=True)
+        said = (line for line in lines if line.startswith(LISTENING) and line.endswith("\n"))
+        return next(said, "").removeprefix(LISTENING).strip()

@@ -1,0 +1,11 @@
+from __future__ import annotations
+
+from tests.drivers.kafka.kafka_conformance import KafkaConformance
+
+
+class TestConformance(KafkaConformance):
+    driver_name = "kafka_aio"
+    native_linger = "linger_ms"
+    native_unknown = "no_such_setting"
+    without_equivalent = {"max_in_flight", "send_buffer", "receive_buffer"}
+    flush_hurries = False
