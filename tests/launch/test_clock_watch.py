@@ -9,7 +9,7 @@ import pytest
 from streamgauge.agents.assignment import Assignment
 from streamgauge.core.clock import clock_domain, now_ns, read_clocks
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.served_files import KEY_VARIABLE
+from streamgauge.core.served_files import IDENTITY_VARIABLE
 from streamgauge.launch import clock_watch
 from streamgauge.launch.clock_watch import ClockWatch, measured_offset
 from streamgauge.launch.folder_server import served
@@ -49,7 +49,7 @@ def test_before_during_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(clock_watch, "_EVERY_S", 0.02)
     run = RunDir(str(tmp_path))
     with served(tmp_path, "127.0.0.1", "run") as server:
-        monkeypatch.setenv(KEY_VARIABLE, server.key)
+        monkeypatch.setenv(IDENTITY_VARIABLE, server.identity)
         watch = ClockWatch(server.location, "another host")
         reading = read_clocks()
         first = watch.begin(vars(reading))

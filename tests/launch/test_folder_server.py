@@ -1,11 +1,17 @@
-import http.client
+import contextlib
+import os
+import socket
+import ssl
+import threading
 import time
 
 import pytest
 
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.served_files import KEY_VARIABLE, FolderClient
+from streamgauge.core.run_identity import agent_context, make_identity
+from streamgauge.core.served_files import IDENTITY_VARIABLE, FolderClient
+from streamgauge.launch import folder_server
 from streamgauge.launch.folder_server import served
 
 
@@ -14,7 +20,7 @@ def folder(tmp_path, monkeypatch):
     """The same folder, as the launcher and as an agent sees it."""
     with served(tmp_path / "run", "127.0.0.1", "a-run") as server:
         (tmp_path / "run").mkdir()
-        monkeypatch.setenv(KEY_VARIABLE, server.key)
+        monkeypatch.setenv(IDENTITY_VARIABLE, server.identity)
         yield RunDir(str(tmp_path / "run")), RunDir(server.location)
 
 
@@ -52,16 +58,112 @@ def test_a_large_file_in_one_piece(folder):
     assert ours.local("events/sends/case=001/producer-0-00000.parquet").read_bytes() == content
 
 
-def test_whoever_has_no_key_is_refused(folder, monkeypatch):
+def test_whoever_has_another_runs_identity_is_refused(folder, monkeypatch):
     ours, theirs = folder
     ours.write_text("plan.json", "{}")
-    monkeypatch.setenv(KEY_VARIABLE, "wrong")
+    monkeypatch.setenv(IDENTITY_VARIABLE, make_identity())
 
-    with pytest.raises(OSError, match="403"):
+    with pytest.raises(OSError, match="does not know this host"):
         RunDir(theirs.location).has("plan.json")
-    with pytest.raises(BadInput, match="403"):
+    with pytest.raises(BadInput, match="does not know this host"):
         RunDir(theirs.location).write_text("plan.json", "changed")
     assert ours.read_text("plan.json") == "{}"
+
+
+def test_whoever_has_none_is_told_where_it_comes_from(folder, monkeypatch):
+    monkeypatch.delenv(IDENTITY_VARIABLE)
+
+    with pytest.raises(OSError, match=IDENTITY_VARIABLE):
+        RunDir(folder[1].location).has("plan.json")
+
+
+def test_agents_do_not_talk_to_another_launcher(tmp_path, folder, monkeypatch):
+    """Whoever took the launcher's place would be given events."""
+    monkeypatch.setenv(IDENTITY_VARIABLE, make_identity())
+    with served(tmp_path, "127.0.0.1", "a-run") as imposter, pytest.raises(OSError, match="does not know"):
+        RunDir(imposter.location).has("plan.json")
+
+
+def address_of(theirs):
+    host, _, port = theirs.location.removeprefix("https://").removesuffix("/a-run").partition(":")
+    return host, int(port)
+
+
+def handshake(theirs, identity=None):
+    """A TLS connection, with a certificate or without."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return (agent_context(identity) if identity else context).wrap_socket(
+        socket.create_connection(address_of(theirs), timeout=10)
+    )
+
+
+def test_no_byte_of_a_strangers_request_is_read(folder):
+    """300 MiB sent by who had no key were once taken into memory before they were refused."""
+    _, theirs = folder
+    sent = 0
+    with contextlib.suppress(OSError), handshake(theirs) as stranger:
+        stranger.sendall(b"PUT /a-run/plan.json HTTP/1.1\r\nContent-Length: 314572800\r\n\r\n")
+        for _ in range(300):
+            sent += stranger.send(bytes(1 << 20))
+
+    assert sent < 64 << 20  # what sockets hold; with a reader behind them all 300 MiB went
+    assert not theirs.has("plan.json")
+
+
+def test_silent_connections_hold_a_bounded_number_of_threads(folder):
+    """200 of them once held 200 threads for ever, and agents still come in beside them."""
+    ours, theirs = folder
+    ours.write_text("live/word.json", "{}")
+    before = threading.active_count()
+    silent = [socket.create_connection(address_of(theirs), timeout=10) for _ in range(200)]
+    try:
+        assert theirs.has("live/word.json")
+        until(lambda: threading.active_count() - before <= folder_server._MOST_STRANGERS + 1)
+    finally:
+        for connection in silent:
+            connection.close()
+
+
+def test_a_stranger_who_dawdles_is_turned_away(folder, monkeypatch):
+    monkeypatch.setattr(folder_server, "_STRANGER_DEADLINE_S", 0.3)
+    with socket.create_connection(address_of(folder[1]), timeout=10) as stranger:
+        stranger.sendall(b"\x16\x03\x01")  # the beginning of a handshake
+        assert stranger.recv(100) == b""
+
+
+@pytest.mark.parametrize(
+    ("request_head", "status"),
+    [
+        (b"PUT /a-run/x HTTP/1.1\r\nContent-Length: 99999999999999\r\n\r\n", b"413"),
+        (b"MOVE /a-run/x HTTP/1.1\r\nContent-Length: 70000\r\n\r\n", b"413"),
+        (b"PUT /a-run/x HTTP/1.1\r\nContent-Length: -1\r\n\r\n", b"400"),
+        (b"PUT /a-run/x HTTP/1.1\r\nContent-Length: 1e3\r\n\r\n", b"400"),
+        (b"PUT /a-run/x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", b"400"),
+    ],
+)
+def test_size_first(folder, request_head, status):
+    """An agent's request too is judged before its content is read; what is refused ends the connection."""
+    with handshake(folder[1], os.environ[IDENTITY_VARIABLE]) as agent:
+        agent.sendall(request_head)
+        answer = agent.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 " + status)
+
+
+def test_a_file_is_there_as_a_whole_or_not_at_all(folder):
+    ours, theirs = folder
+    with handshake(theirs, os.environ[IDENTITY_VARIABLE]) as agent:
+        agent.sendall(b"PUT /a-run/events/e.parquet HTTP/1.1\r\nContent-Length: 1000\r\n\r\n" + bytes(400))
+    until(lambda: not list(ours.local().rglob("*.part")))
+
+    assert not ours.has("events/e.parquet")
+
+
+def until(is_so):
+    deadline_s = time.monotonic() + 10
+    while not is_so():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.02)
 
 
 def test_nothing_outside_of_the_folder(folder, tmp_path):
@@ -92,12 +194,10 @@ def test_many_requests_over_one_connection(folder):
     assert time.monotonic() - begun < 4
 
 
-def test_a_request_that_is_no_http_does_no_harm(folder):
+def test_a_method_that_there_is_not_does_no_harm(folder):
     _, theirs = folder
-    host, _, port = theirs.location.removeprefix("http://").removesuffix("/a-run").partition(":")
-    broken = http.client.HTTPConnection(host, int(port), timeout=5)
-    broken.request("PATCH", "/plan.json")
-    assert broken.getresponse().status == 501
-    broken.close()
+    with handshake(theirs, os.environ[IDENTITY_VARIABLE]) as agent:
+        agent.sendall(b"PATCH /a-run/plan.json HTTP/1.1\r\n\r\n")
+        assert agent.recv(100).startswith(b"HTTP/1.1 501")
 
     assert not theirs.has("plan.json")

@@ -132,7 +132,7 @@ class RunDir:
     @property
     def is_served(self) -> bool:
         """On the launcher's disk, seen from another host."""
-        return self.location.startswith("http://")
+        return self.location.startswith("https://")
 
     @property
     def is_everywhere(self) -> bool:

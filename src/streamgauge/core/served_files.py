@@ -1,19 +1,17 @@
-"""A run folder that lies on the launcher's disk, as agents on other hosts see it: files over HTTP.
+"""A run folder that lies on the launcher's disk, as agents on other hosts see it: files over HTTPS.
 
-`http://launcher:port/` is one more address of a run folder; launch/folder_server serves it. Every request is
-signed with a key that only this run's tasks have; it comes to them through Spark, and is in no file.
+`https://launcher:port/` is one more address of a run folder; launch/folder_server serves it. Both sides show
+the certificate that was made for this run (core/run_identity).
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import http.client
 import io
 import json
 import os
+import ssl
 import threading
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -21,39 +19,36 @@ import pyarrow as pa
 from pyarrow import fs
 
 from streamgauge.core.run_files import RunFiles
+from streamgauge.core.run_identity import agent_context
 
-KEY_VARIABLE = "STREAMGAUGE_FOLDER_KEY"
-"""Environment variable with the key, in the tasks and agents of a run."""
-SIGNATURE_HEADER = "X-Streamgauge-Signature"
+IDENTITY_VARIABLE = "STREAMGAUGE_RUN_IDENTITY"
+"""Environment variable with the run's key and certificate, in its tasks and agents."""
 CLOCK_TARGET = "/?clock"
 _DEADLINE_S = 20.0
 _ATTEMPTS = 2
 _MISSING = 404
 
 
-def signature(key: str, method: str, target: str, body: bytes) -> str:
-    """Of a request or an answer: whoever has the key made it, and nobody changed it on the way."""
-    digest = hashlib.sha256(body).hexdigest()
-    return hmac.new(key.encode(), f"{method} {target} {digest}".encode(), "sha256").hexdigest()
-
-
 class FolderClient:
     """One connection a thread; made again when it broke."""
 
-    def __init__(self, location: str, key: str | None = None) -> None:
+    def __init__(self, location: str) -> None:
         self._netloc = urlsplit(location).netloc
-        self._key = os.environ.get(KEY_VARIABLE, "") if key is None else key
+        self._context: ssl.SSLContext | None = None
         self._local = threading.local()
 
-    def ask(
-        self, method: str, target: str, body: bytes = b"", headers: Mapping[str, str] | None = None
-    ) -> bytes | None:
+    def ask(self, method: str, target: str, body: bytes = b"") -> bytes | None:
         """The content of the answer; None when there is no such thing; else OSError says why not."""
-        signed = {SIGNATURE_HEADER: signature(self._key, method, target, body), **(headers or {})}
         for attempt in range(_ATTEMPTS):
             try:
-                status, reason, content = self._exchange(method, target, body, signed)
+                status, reason, content = self._exchange(method, target, body)
                 break
+            except ssl.SSLError as error:
+                self._close()
+                raise OSError(
+                    f"the launcher at {self._netloc} does not know this host: {error.reason}; agents get the "
+                    f"run's certificate ({IDENTITY_VARIABLE}) from their launcher alone"
+                ) from error
             except (OSError, http.client.HTTPException) as error:
                 self._close()
                 if attempt == _ATTEMPTS - 1:
@@ -64,15 +59,23 @@ class FolderClient:
             raise OSError(f"the launcher at {self._netloc} answered {status} {reason}")
         return content
 
-    def _exchange(
-        self, method: str, target: str, body: bytes, headers: Mapping[str, str]
-    ) -> tuple[int, str, bytes]:
-        connection: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
+    def _exchange(self, method: str, target: str, body: bytes) -> tuple[int, str, bytes]:
+        connection: http.client.HTTPSConnection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = self._local.connection = _Connection(self._netloc, timeout=_DEADLINE_S)
-        connection.request(method, target, body=body, headers=dict(headers))
+            connection = self._local.connection = _Connection(
+                self._netloc, timeout=_DEADLINE_S, context=self._trusted()
+            )
+        connection.request(method, target, body=body)
         answer = connection.getresponse()
         return answer.status, answer.reason, answer.read()
+
+    def _trusted(self) -> ssl.SSLContext:
+        if self._context is None:
+            identity = os.environ.get(IDENTITY_VARIABLE)
+            if not identity:
+                raise OSError(f"{IDENTITY_VARIABLE} is not set: only agents of the run get at its folder")
+            self._context = agent_context(identity)
+        return self._context
 
     def _close(self) -> None:
         connection = getattr(self._local, "connection", None)
@@ -81,7 +84,7 @@ class FolderClient:
             self._local.connection = None
 
 
-class _Connection(http.client.HTTPConnection):
+class _Connection(http.client.HTTPSConnection):
     def __del__(self) -> None:
         self.close()  # threads come and go; nobody else knows of theirs
 
@@ -153,7 +156,7 @@ class _Upload(io.BytesIO):
 
 
 def served_files(location: str) -> tuple[fs.FileSystem, str]:
-    """The file system behind an http address, and the root in it."""
+    """The file system behind an https address, and the root in it."""
     return fs.PyFileSystem(ServedFiles(location)), urlsplit(location).path or "/"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.served_files import KEY_VARIABLE
+from streamgauge.core.served_files import IDENTITY_VARIABLE
 from streamgauge.launch.folder_server import served
 
 _CHUNK_BYTES = 1 << 20
@@ -60,7 +60,7 @@ def agents_folder(run: RunDir, address: str | None) -> Iterator[AgentsFolder]:
             run.location if run.is_everywhere else server.location,
             server.location,
             RunDir(str(words)),
-            {KEY_VARIABLE: server.key},
+            {IDENTITY_VARIABLE: server.identity},
         )
 
 
@@ -73,4 +73,4 @@ def _staged(stack: ExitStack, run: RunDir, address: str | None) -> AgentsFolder:
     if address is None:
         return AgentsFolder(here.location, here.location, here, staged=here)
     server = stack.enter_context(served(folder, address, run.id))
-    return AgentsFolder(server.location, server.location, here, {KEY_VARIABLE: server.key}, here)
+    return AgentsFolder(server.location, server.location, here, {IDENTITY_VARIABLE: server.identity}, here)

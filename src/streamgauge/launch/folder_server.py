@@ -1,45 +1,57 @@
 """Serves the launcher's run folder to agents on hosts that do not share its disk (core/served_files).
 
 Spark has no way from a running task to the driver that is quicker than a second, and none that takes files.
-This is HTTP with signed requests, and knows of files only; who runs where, and who is lost, is Spark's part.
+This is HTTP over mutual TLS (core/run_identity), and knows of files only; who runs where, and who is lost, is
+Spark's part. A stranger costs a bounded number of threads for a bounded time; no request of theirs is read.
 """
 
 from __future__ import annotations
 
-import hmac
 import json
 import os
-import secrets
 import shutil
 import socket
+import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from streamgauge.core.clock import now_ns
-from streamgauge.core.served_files import CLOCK_TARGET, SIGNATURE_HEADER, signature
+from streamgauge.core.run_identity import launcher_context, make_identity
+from streamgauge.core.served_files import CLOCK_TARGET
 
-_OK, _FORBIDDEN, _MISSING, _BROKEN, _FULL = 200, 403, 404, 500, 507
+_OK, _BAD, _FORBIDDEN, _MISSING, _TOO_LARGE, _BROKEN, _FULL = 200, 400, 403, 404, 413, 500, 507
 _END_DEADLINE_S = 5.0
+_MOST_STRANGERS = 64
+"""Connections that have not shown the run's certificate yet; one more ends the oldest of them."""
+_STRANGER_DEADLINE_S = 10.0
+_IDLE_DEADLINE_S = 300.0
+"""Of an agent's connection; it comes again when it has something to say."""
+_LARGEST_FILE_BYTES = 64 << 30
+_LARGEST_WORD_BYTES = 64 << 10
+"""Of whatever is not a file."""
+_CHUNK_BYTES = 1 << 20
 
 
 class FolderServer:
-    """One folder, one key; `location` is its address for agents."""
+    """One folder, one identity; `location` is its address for agents."""
 
     def __init__(self, folder: Path, host: str, name: str) -> None:
         """`name`: the folder's for agents, the first part of every path."""
-        self.key = secrets.token_hex(32)
-        handler = type("_Handler", (_Handler,), {"folder": folder, "name": name, "key": self.key})
+        self.identity = make_identity()
+        handler = type("_Handler", (_Handler,), {"folder": folder, "name": name})
         family = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][0]
         server_class = type("_Server", (_Server,), {"address_family": family})
         self._server = server_class((host, 0), handler)
+        self._server.context = launcher_context(self.identity)
         port = self._server.server_address[1]
         netloc = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        self.location = f"http://{netloc}/{name}"
+        self.location = f"https://{netloc}/{name}"
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.1,), name="folder-server", daemon=True
         )
@@ -65,35 +77,85 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     # An agent that asks while many others do must not be turned away.
     request_queue_size = 1024
+    context: ssl.SSLContext
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._strangers: dict[ssl.SSLSocket, float] = {}
+        """Since when; the oldest first."""
+        self._lock = threading.Lock()
+
+    def get_request(self) -> tuple[ssl.SSLSocket, Any]:
+        """Nothing is read here: one thread accepts for all."""
+        accepted, address = super().get_request()
+        accepted.settimeout(_STRANGER_DEADLINE_S)
+        return self.context.wrap_socket(accepted, server_side=True, do_handshake_on_connect=False), address
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._lock:
+            self._strangers[request] = time.monotonic()
+            oldest = next(iter(self._strangers)) if len(self._strangers) > _MOST_STRANGERS else None
+        if oldest is not None:
+            self._turn_away(oldest)
+        super().process_request(request, client_address)
+
+    def service_actions(self) -> None:
+        """Now and then, from the accepting thread."""
+        too_old_s = time.monotonic() - _STRANGER_DEADLINE_S
+        with self._lock:
+            late = [stranger for stranger, since_s in self._strangers.items() if since_s < too_old_s]
+        for stranger in late:
+            self._turn_away(stranger)
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        """In a thread of the connection's own."""
+        with suppress(OSError):  # a stranger, or an agent that went away
+            try:
+                request.do_handshake()
+            finally:
+                self._forget(request)
+            request.settimeout(_IDLE_DEADLINE_S)
+            super().finish_request(request, client_address)
+
+    def _turn_away(self, stranger: ssl.SSLSocket) -> None:
+        """Its thread notices."""
+        self._forget(stranger)
+        with suppress(OSError):
+            socket.socket.shutdown(stranger, socket.SHUT_RDWR)
+
+    def _forget(self, stranger: ssl.SSLSocket) -> None:
+        with self._lock:
+            self._strangers.pop(stranger, None)
 
 
 class _Handler(BaseHTTPRequestHandler):
     folder: Path
     name: str
-    key: str
     protocol_version = "HTTP/1.1"
     # An answer in one packet, at once: clocks are compared over this.
     wbufsize = -1
     disable_nagle_algorithm = True
+    _left_bytes = 0
+    """Of the request's content; below 0: it was not said."""
 
     def do_GET(self) -> None:
         if self.path == CLOCK_TARGET:
             # Read last, just before the answer goes out.
-            self._serve_signed(lambda _: str(now_ns()).encode())
+            self._answer_with(lambda: str(now_ns()).encode())
         else:
-            self._serve(lambda path, _: path.read_bytes() if path.is_file() else None)
+            self._serve(lambda path: path.read_bytes() if path.is_file() else None)
 
     def do_PUT(self) -> None:
-        self._serve(_put)
+        self._serve(self._put, _LARGEST_FILE_BYTES)
 
     def do_KIND(self) -> None:
-        self._serve(lambda path, _: _kind(path))
+        self._serve(_kind)
 
     def do_LIST(self) -> None:
-        self._serve(lambda path, _: _listing(path))
+        self._serve(_listing)
 
     def do_DELETE(self) -> None:
-        self._serve(lambda path, _: _delete(path))
+        self._serve(_delete)
 
     def do_MOVE(self) -> None:
         self._serve(self._move)
@@ -101,29 +163,56 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Nobody reads it."""
 
-    def _serve(self, answer: Callable[[Path, bytes], bytes | None]) -> None:
+    def _serve(self, answer: Callable[[Path], bytes | None], most_bytes: int = _LARGEST_WORD_BYTES) -> None:
+        told = self.headers.get("Content-Length") or "0"
+        is_told = told.isdecimal() and "Transfer-Encoding" not in self.headers
+        self._left_bytes = int(told) if is_told else -1
         path = self._at(unquote(urlsplit(self.path).path))
-        if path is None:
-            self._serve_signed(None)
+        # What is refused before its content was read ends the connection: it would be taken for a request.
+        if self._left_bytes < 0:
+            self._refuse(_BAD, b"say the length of the content")
+        elif self._left_bytes > most_bytes:
+            self._refuse(_TOO_LARGE, b"more content than this takes")
+        elif path is None:
+            self._refuse(_FORBIDDEN, b"outside of the folder")
         else:
-            self._serve_signed(lambda body: answer(path, body))
+            self._answer_with(lambda: answer(path))
 
-    def _serve_signed(self, answer: Callable[[bytes], bytes | None] | None) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        told = self.headers.get(SIGNATURE_HEADER, "")
-        if not hmac.compare_digest(told, signature(self.key, self.command, self.path, body)):
-            return self._answer(_FORBIDDEN, b"wrong key")
-        if answer is None:
-            return self._answer(_FORBIDDEN, b"outside of the folder")
+    def _refuse(self, status: int, why: bytes) -> None:
+        self.close_connection = self.close_connection or self._left_bytes != 0
+        self._answer(status, why)
+
+    def _answer_with(self, answer: Callable[[], bytes | None]) -> None:
         try:
-            content = answer(body)
+            content = answer()
         except OSError as error:
             full = "No space left" in str(error)
-            return self._answer(_FULL if full else _BROKEN, str(error).encode())
+            return self._refuse(_FULL if full else _BROKEN, str(error).encode())
         return self._answer(_MISSING if content is None else _OK, content or b"")
 
-    def _move(self, path: Path, body: bytes) -> bytes | None:
-        destination = self._at(body.decode())
+    def _content(self) -> Iterator[bytes]:
+        while self._left_bytes:
+            piece = self.rfile.read(min(self._left_bytes, _CHUNK_BYTES))
+            if not piece:
+                raise ConnectionError("the agent went away within a file")
+            self._left_bytes -= len(piece)
+            yield piece
+
+    def _put(self, path: Path) -> bytes:
+        """A file is there as a whole or not at all, whatever happens to the agent meanwhile."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.{threading.get_ident()}.part")
+        try:
+            with partial.open("wb") as file:
+                for piece in self._content():
+                    file.write(piece)
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+        return b""
+
+    def _move(self, path: Path) -> bytes | None:
+        destination = self._at(b"".join(self._content()).decode())
         if destination is None or not path.is_file():
             return None
         os.replace(path, destination)
@@ -141,12 +230,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
-
-
-def _put(path: Path, body: bytes) -> bytes:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(body)
-    return b""
 
 
 def _kind(path: Path) -> bytes | None:
