@@ -12,7 +12,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from streamgauge.cli.main import app
+from streamgauge.cli.commands import app
 from streamgauge.launch.cluster_settings import cluster_settings
 
 DEPLOY = Path(__file__).parent.parent / "deploy"

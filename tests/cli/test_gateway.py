@@ -14,7 +14,7 @@ import psutil
 import pytest
 from typer.testing import CliRunner
 
-from streamgauge.cli.main import app
+from streamgauge.cli.commands import app
 from streamgauge.core.errors import BadInput
 from streamgauge.gateway.server.authentication import load_users
 

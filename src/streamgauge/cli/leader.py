@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 
+from streamgauge.cli.main import INTERRUPTED_EXIT_CODE
 from streamgauge.cli.options import Debug, SecretFile
 from streamgauge.core.errors import StreamgaugeError, Unreachable
 from streamgauge.launch.shared_secret import make_secret
 from streamgauge.launch.standalone import JoinedFollower, Leader, check_free, own_address
 
-INTERRUPTED_EXIT_CODE = 130
 _LOOK_S = 0.5
 
 

@@ -1,4 +1,7 @@
-"""`streamgauge`: all commands, and what becomes of an error."""
+"""Where `streamgauge` begins and ends: signals, what becomes of an error, and the exit code.
+
+Little is imported here, so that a signal in the first second, while everything else is, finds us ready.
+"""
 
 from __future__ import annotations
 
@@ -7,101 +10,85 @@ import os
 import signal
 import sys
 import traceback
-from importlib.metadata import version
-from typing import Annotated
+from collections.abc import Callable
+from types import FrameType
 
-import typer
-
-from streamgauge.cli.analyze import analyze_command
-from streamgauge.cli.cluster import cluster_app
-from streamgauge.cli.compare import compare_command
-from streamgauge.cli.e2e import e2e_command
-from streamgauge.cli.fanout import fanout_command
-from streamgauge.cli.follower import follower_command
-from streamgauge.cli.gateway import gateway_command
-from streamgauge.cli.generate import generate_command
-from streamgauge.cli.leader import leader_command
-from streamgauge.cli.limit import limit_command
-from streamgauge.cli.plot import plot_command
-from streamgauge.cli.report import report_command
-from streamgauge.cli.results import results_command
-from streamgauge.cli.run import run_command
-from streamgauge.cli.runs import runs_command
-from streamgauge.cli.sweep import sweep_command
-from streamgauge.cli.transports import transports_command
 from streamgauge.core.errors import StreamgaugeError
-from streamgauge.core.run_dir import use_for_other_schemes
-from streamgauge.launch.hadoop_files import open_hadoop_files
 
+_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Whoever ends us, Ctrl-C, a scheduler or a terminal that closes: all the same, with nothing left running."""
+INTERRUPTED_EXIT_CODE = 130
+"""What commands give when they were ended; the signal's own takes its place (SIGTERM's is 143)."""
 
-def _tell_version(is_asked: bool) -> None:
-    if is_asked:
-        typer.echo(f"streamgauge {version('streamgauge')}")
-        raise typer.Exit
-
-
-app = typer.Typer(
-    name="streamgauge",
-    help="One benchmarking suite for Kafka and what people weigh against it.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
-app.command("run")(run_command)
-app.command("e2e")(e2e_command)
-app.command("compare")(compare_command)
-app.command("sweep")(sweep_command)
-app.command("limit")(limit_command)
-app.command("transports")(transports_command)
-app.command("analyze")(analyze_command)
-app.command("report")(report_command)
-app.command("plot")(plot_command)
-app.command("results")(results_command)
-app.command("runs")(runs_command)
-app.command("fanout")(fanout_command)
-app.command("gateway")(gateway_command)
-app.command("generate")(generate_command)
-app.command("leader")(leader_command)
-app.command("follower")(follower_command)
-app.add_typer(cluster_app, name="cluster")
-
-
-@app.callback()
-def every_command(
-    tell_version: Annotated[
-        bool,
-        typer.Option(
-            "--version", help="Say which streamgauge this is.", callback=_tell_version, is_eager=True
-        ),
-    ] = False,
-) -> None:
-    """One benchmarking suite for Kafka and what people weigh against it."""
+_received: list[int] = []
 
 
 def main() -> None:
     """Errors are one line each, unless asked for more; the exit code says whose fault it is."""
+    _on_endings(_leave)
+    from streamgauge.cli.commands import app
+
     debug = "-d" in sys.argv or "--debug" in sys.argv
-    # Whoever ends us, a terminal that closes or a scheduler: as Ctrl-C does, with nothing left running.
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, signal.default_int_handler)
-    use_for_other_schemes(open_hadoop_files)
     logging.basicConfig(level=logging.DEBUG if debug else logging.CRITICAL + 1)
     try:
+        _on_endings(_interrupt)
+        code = _carry_out(app, debug)
+    except KeyboardInterrupt:
+        code = INTERRUPTED_EXIT_CODE
+    if _received and code == INTERRUPTED_EXIT_CODE:
+        code = 128 + _received[0]
+    _flush()
+    # The interpreter's farewell takes a while too, and has nothing left to end well.
+    _on_endings(_leave)
+    sys.exit(code)
+
+
+def _carry_out(app: Callable[[], object], debug: bool) -> int:
+    try:
         app()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 0
     except StreamgaugeError as error:
         if debug:
             traceback.print_exc()
         for line in str(error).splitlines():
-            typer.echo(f"streamgauge: {line}", err=True)
-        sys.exit(error.exit_code)
+            _say(line)
+        return error.exit_code
     except BrokenPipeError:
-        # Whoever read our output has gone (`| head`); nothing more can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        return 1  # Whoever read our output has gone (`| head`); nothing more can be said.
     except OSError as error:
         if debug:
             traceback.print_exc()
-        typer.echo(f"streamgauge: {error.filename or 'the system'}: {error.strerror or error}", err=True)
-        sys.exit(2)
+        _say(f"{error.filename or 'the system'}: {error.strerror or error}")
+        return 2
+    return 0
+
+
+def _on_endings(handler: Callable[[int, FrameType | None], None]) -> None:
+    for ending in _ENDINGS:
+        signal.signal(ending, handler)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    """At once: there is nothing yet, or nothing any more, that would have to be ended well."""
+    os._exit(128 + (_received[0] if _received else number))
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """As Ctrl-C does by itself; but it is remembered which it was."""
+    _received.append(number)
+    raise KeyboardInterrupt
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(line: str) -> None:
+    print(f"streamgauge: {line}", file=sys.stderr)  # noqa: T201
 
 
 if __name__ == "__main__":

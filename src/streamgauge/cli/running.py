@@ -10,6 +10,7 @@ from rich.console import Console
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.analysis.step_figures import step_figures
 from streamgauge.cli.finding import find_run
+from streamgauge.cli.main import INTERRUPTED_EXIT_CODE
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.launch.run_cycle import RunCycle
@@ -20,8 +21,6 @@ from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.write import write_parts
 from streamgauge.spec.loading import dump_yaml
 from streamgauge.spec.workload import Workload
-
-INTERRUPTED_EXIT_CODE = 130
 
 
 class Manner(TypedDict):

@@ -1,0 +1,63 @@
+"""How `streamgauge` ends when somebody ends it early, and which exit code tells so."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.streamgauge_command import command
+
+ENDINGS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+STRUCK = """
+import os, signal, time
+os.kill(os.getpid(), signal.Signals[os.environ["STRUCK_BY"]])
+time.sleep(30)
+"""
+
+
+@pytest.mark.parametrize(
+    ("imported", "ending"),
+    [("typer", signal.SIGINT), ("pyspark", signal.SIGTERM), ("confluent_kafka", signal.SIGHUP)],
+)
+def test_a_signal_while_we_import_leaves_no_traceback(
+    imported: str, ending: signal.Signals, tmp_path: Path
+) -> None:
+    """A module of this name strikes in the middle of our imports, wherever they are by then."""
+    (tmp_path / f"{imported}.py").write_text(STRUCK)
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, "STRUCK_BY": ending.name}
+    done = subprocess.run(
+        command("e2e", "--out", tmp_path / "runs"),
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 128 + ending
+    assert len(done.stderr.splitlines()) <= 1, done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_exit_code_tells_which_signal_it_was(ending: signal.Signals, tmp_path: Path) -> None:
+    """A reader that is never there: the command hangs while it reads its workload, until it is ended."""
+    fifo = tmp_path / "w.yaml"
+    os.mkfifo(fifo)
+    with subprocess.Popen(
+        command("run", fifo, "--out", tmp_path / "runs"), stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            writing = os.open(fifo, os.O_WRONLY)  # returns when the command has opened it
+            process.send_signal(ending)
+            _, said = process.communicate(timeout=60)
+            os.close(writing)
+        finally:
+            process.kill()
+    assert process.returncode == 128 + ending
+    assert len(said.splitlines()) <= 1, said
