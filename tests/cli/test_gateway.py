@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -137,6 +138,8 @@ def test_a_port_that_is_taken(config: Path) -> None:
         result = streamgauge("gateway", "--config", config, "--port", str(port), "--no-demo")
     assert result.returncode == 2
     assert f"streamgauge: 127.0.0.1:{port}: cannot be listened on: Address already in use" in result.stderr
+    assert f", process {os.getpid()} (" in result.stderr
+    assert "end it, or choose another port" in result.stderr
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
@@ -168,12 +171,20 @@ def test_several_processes_on_one_port(config: Path) -> None:
         assert alive == []
 
 
-def test_of_several_processes_none_is_left_when_one_dies(config: Path) -> None:
+def test_of_several_processes_one_that_dies_is_started_again(config: Path) -> None:
     with serving(config, "--processes", "2") as (process, _):
         first, second = psutil.Process(process.pid).children()
         os.kill(first.pid, signal.SIGKILL)
-        assert process.wait(20) == 1
         assert process.stderr is not None
-        assert "one of the gateway's processes has ended" in process.stderr.read()
-        _, alive = psutil.wait_procs([second], timeout=5)
+        lines = iter(process.stderr.readline, "")
+        said = next(line for line in lines if "process 0 of the gateway" in line)
+        assert f"(pid {first.pid}) has ended: killed by SIGKILL; it is started again" in said
+        until_s = time.monotonic() + 20
+        while len(children := psutil.Process(process.pid).children()) < 2 and time.monotonic() < until_s:
+            time.sleep(0.05)
+        assert second in children
+        assert len(children) == 2
+        process.terminate()
+        assert process.wait(20) == 0
+        _, alive = psutil.wait_procs(children, timeout=5)
         assert alive == []

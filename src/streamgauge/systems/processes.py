@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 import re
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from streamgauge.core.errors import SystemFailed
+from streamgauge.core.parent_death import die_with_parent
 
 STOP_DEADLINE_S = 10.0
 _KILL_DEADLINE_S = 5.0
-_PR_SET_PDEATHSIG = 1
 
 _EXCEPTION = re.compile(r"^(?:Caused by: |Exception in thread \S+ )?([\w.$]+(?:Exception|Error): .+)$")
 # What the JVM says after every failed start, below the line that tells why.
@@ -50,7 +47,7 @@ def spawn(
                 start_new_session=True,
                 pass_fds=pass_fds,
                 env=environment,
-                preexec_fn=_die_with_parent() if dies_with_parent else None,  # noqa: PLW1509
+                preexec_fn=die_with_parent() if dies_with_parent else None,  # noqa: PLW1509
             )
         except OSError as error:
             raise SystemFailed(f"{command[0]}: cannot be started: {error}") from error
@@ -103,17 +100,3 @@ def telling_line(text: str) -> str:
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
     with suppress(subprocess.TimeoutExpired):
         process.wait(max(0.0, seconds))
-
-
-def _die_with_parent() -> Callable[[], None] | None:
-    if sys.platform != "linux":
-        return None
-    # Looked up before the fork: between fork and exec only plain calls are safe.
-    prctl, parent = ctypes.CDLL(None).prctl, os.getpid()
-
-    def arm() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:  # It died before the call above.
-            os._exit(1)
-
-    return arm

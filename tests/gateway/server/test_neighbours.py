@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from streamgauge.gateway.server.neighbours import Neighbours, process_of, session_name
@@ -40,4 +42,17 @@ def test_neighbours_are_the_other_processes_that_there_are() -> None:
         False,
         False,
     ]
+    neighbours.close()
+
+
+def test_restarts_are_counted_for_all_of_them() -> None:
+    neighbours = Neighbours(2)
+    neighbours.count_restart()
+    child = os.fork()
+    if not child:
+        os._exit(neighbours.restarts + 10)
+    neighbours.count_restart()
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) in (11, 12)
+    assert neighbours.restarts == 2
     neighbours.close()

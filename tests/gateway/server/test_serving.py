@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 import psutil
 import pytest
 
 from .raw_client import Closed, WebSocket, get, post
 from .running import DEADLINE_S
-from .ticking import Ticking, ticking
+from .ticking import DidNotStart, Ticking, ticking
 
 
 def open_clients(server: Ticking, wanted: set[int]) -> dict[int, tuple[WebSocket, str]]:
@@ -25,6 +26,13 @@ def open_clients(server: Ticking, wanted: set[int]) -> dict[int, tuple[WebSocket
         if set(found) == wanted:
             return found
     raise AssertionError(f"only processes {sorted(found)} took connections")
+
+
+def wait_for_process(server: Ticking, number: int) -> None:
+    until_s = time.monotonic() + DEADLINE_S
+    while f'process="{number}"' not in get(server, "/metrics").body:
+        assert time.monotonic() < until_s, f"process {number} took no connection"
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
@@ -89,11 +97,72 @@ def test_a_session_is_found_by_whichever_process_the_client_comes_back_to() -> N
             assert counts == list(range(counts[0], counts[0] + len(counts))), number
 
 
-def test_one_process_that_dies_ends_the_others_with_an_error() -> None:
+def test_a_process_that_dies_is_started_again_and_the_others_do_not_notice() -> None:
     with ticking(2) as server:
-        victim, *_ = psutil.Process(server.process.pid).children()
-        os.kill(victim.pid, signal.SIGKILL)
-        assert server.process.wait(DEADLINE_S) == 1
-        assert (
-            not psutil.pid_exists(victim.pid) or psutil.Process(victim.pid).status() == psutil.STATUS_ZOMBIE
-        )
+        found = open_clients(server, {0, 1})
+        pids = {}
+        for number, (client, _) in found.items():
+            client.subscribe("item", schema="count pid")
+            pids[number] = int(client.line().split("|")[1])
+        os.kill(pids[0], signal.SIGKILL)
+        with pytest.raises(Closed):
+            found[0][0].until("never")
+        wait_for_process(server, 0)
+        again = open_clients(server, {0, 1})[0][0]
+        again.subscribe("item", schema="process pid")
+        process, pid = again.line().removeprefix("U,1,1,").split("|")
+        assert process == "0"
+        assert int(pid) not in pids.values()
+        # A session of the dead one is gone, and its client is told so wherever it comes.
+        for _ in range(6):
+            lost = WebSocket(server)
+            lost.send("wsok")
+            lost.send(f"bind_session\r\nLS_session={found[0][1]}")
+            assert lost.until("CONERR")[-1].startswith("CONERR,20,")
+        counts = [int(found[1][0].line().removeprefix("U,1,1,").split("|")[0]) for _ in range(20)]
+        assert counts == list(range(counts[0], counts[0] + 20))
+        told = {get(server, "/metrics").body.split("process_restarts_total{")[1][:14] for _ in range(40)}
+        assert told == {'process="0"} 1', 'process="1"} 1'}
+
+
+def test_too_many_deaths_end_the_gateway_and_say_so() -> None:
+    with ticking(2) as server:
+        parent, killed = psutil.Process(server.process.pid), set[int]()
+        until_s = time.monotonic() + DEADLINE_S
+        while server.process.poll() is None and time.monotonic() < until_s:
+            for child in parent.children():
+                if child.pid not in killed and len(killed) < 5:
+                    killed.add(child.pid)
+                    child.kill()
+            time.sleep(0.05)
+        _, said = server.process.communicate(timeout=DEADLINE_S)
+        assert server.process.returncode == 1
+        assert len(killed) == 5
+        assert said.count("it is started again in") == 4
+        assert "that was death 5 within 60 s, so the gateway ends" in said
+
+
+@pytest.mark.parametrize("kernel_ends_it", [True, False])
+def test_no_process_outlives_the_one_that_watches_over_them(kernel_ends_it: bool) -> None:
+    with ticking(2, kernel_ends_it=kernel_ends_it) as server:
+        children = psutil.Process(server.process.pid).children()
+        assert len(children) == 2
+        server.process.kill()
+        _, alive = psutil.wait_procs(children, timeout=2)
+        assert alive == []
+        # And the next can have the port at once, alone.
+        with ticking(2, server.port) as successor:
+            found = open_clients(successor, {0, 1})
+            assert len(found) == 2
+            assert successor.port == server.port
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 1), (1, 2), (2, 1), (2, 2)])
+def test_two_gateways_never_share_a_port(first: int, second: int) -> None:
+    with ticking(first) as server:
+        with pytest.raises(DidNotStart) as refused, ticking(second, server.port):
+            pass
+        said = f"127.0.0.1:{server.port}: a gateway has this port already, process {server.process.pid} ("
+        assert said in str(refused.value)
+        assert "end it, or choose another port (--port)" in str(refused.value)
+        assert get(server, "/healthz").body == "ok\n"

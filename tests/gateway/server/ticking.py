@@ -18,6 +18,11 @@ _PROGRAM = """
     from streamgauge.gateway.server.serving import serve
     from streamgauge.gateway.server.settings import ServerSettings
 
+    if sys.argv[3] == "portable":
+        from streamgauge.gateway.server import children
+
+        children.die_with_parent = lambda: None
+
     class Ticker(MemorySource):
         def __init__(self, process):
             super().__init__()
@@ -51,6 +56,10 @@ _PROGRAM = """
 """
 
 
+class DidNotStart(Exception):
+    """With what it said."""
+
+
 @dataclass(frozen=True)
 class Ticking:
     port: int
@@ -62,17 +71,21 @@ class Ticking:
 
 
 @contextmanager
-def ticking(processes: int, port: int = 0) -> Iterator[Ticking]:
+def ticking(processes: int, port: int = 0, *, kernel_ends_it: bool = True) -> Iterator[Ticking]:
     """Item names are free; fields are `process` (which one publishes), `count` (one more each time) and
-    `pid`."""
+    `pid`. `kernel_ends_it`: its processes die with their parent by the kernel's doing, where it can."""
+    how = "kernel" if kernel_ends_it else "portable"
     process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(_PROGRAM), str(processes), str(port)],
+        [sys.executable, "-c", textwrap.dedent(_PROGRAM), str(processes), str(port), how],
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     )
     try:
         assert process.stdout is not None
         address = process.stdout.readline().removeprefix("ready ").strip()
+        if not address:
+            raise DidNotStart(process.communicate(timeout=DEADLINE_S)[1])
         yield Ticking(int(address.rpartition(":")[2]), process)
     finally:
         if process.poll() is None:

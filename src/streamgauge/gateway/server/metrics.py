@@ -31,6 +31,7 @@ class Counters:
     events_lost: int = 0
     connections_dropped: int = 0
     connections_handed_over: int = 0
+    process_restarts: int = 0
 
 
 _HELP = {
@@ -51,6 +52,7 @@ _HELP = {
     "events_lost": "events dropped and announced to their client as lost",
     "connections_dropped": "connections closed because their client broke a rule or a deadline",
     "connections_handed_over": "connections given to the process that has the session they asked for",
+    "process_restarts": "processes of the gateway started again after they had died, the same from each",
 }
 _SOURCE_HELP = {
     "records_read": "records read from Kafka",

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import mmap
 import re
 import socket
+import struct
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -21,6 +23,7 @@ _SESSION = re.compile(r"S([0-9a-f]{1,4})x[0-9a-f]{24}")
 Adopt = Callable[[socket.socket, bytes, bool], None]
 """Takes a connection in: the socket, what was read from it and not dealt with, whether it is a WebSocket."""
 _HTTP, _WEBSOCKET = b"H", b"W"
+_COUNT = struct.Struct("=Q")
 
 
 def session_name(process: int, secret: str) -> str:
@@ -42,6 +45,17 @@ class Neighbours:
             for end in pair:
                 end.setblocking(False)
         self._own = 0
+        self._restarts = mmap.mmap(-1, _COUNT.size)
+        """Memory of all of them: who watches over the processes writes, whoever is asked reads."""
+
+    @property
+    def restarts(self) -> int:
+        """How often a process that had died was started again, of all processes together."""
+        [count] = _COUNT.unpack_from(self._restarts)
+        return int(count)
+
+    def count_restart(self) -> None:
+        _COUNT.pack_into(self._restarts, 0, self.restarts + 1)
 
     def start(self, process: int, adopt: Adopt) -> None:
         """From now on this is that process, and takes in what is sent to it."""
@@ -56,6 +70,7 @@ class Neighbours:
         for pair in self._boxes:
             for end in pair:
                 end.close()
+        self._restarts.close()
 
     def are_meant(self, session: str | None) -> bool:
         """Whether a session is another process's."""

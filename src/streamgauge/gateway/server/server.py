@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import resource
 import socket
 import ssl
@@ -17,6 +18,7 @@ from streamgauge.gateway.server.housekeeping import Housekeeping
 from streamgauge.gateway.server.http_connections import HttpConnection
 from streamgauge.gateway.server.neighbours import Neighbours
 from streamgauge.gateway.server.origins import Origins
+from streamgauge.gateway.server.port_lock import who_listens
 from streamgauge.gateway.server.reception import Reception
 from streamgauge.gateway.server.settings import ServerSettings
 from streamgauge.gateway.server.websocket_connections import WebSocketConnection
@@ -101,6 +103,8 @@ class PushServer:
 
     def page(self, path: str) -> Page | None:
         if path == "/metrics":
+            if self.neighbours is not None:
+                self.gateway.counters.process_restarts = self.neighbours.restarts
             return Page("text/plain; version=0.0.4; charset=utf-8", self.gateway.metrics())
         if path == "/healthz":
             return Page("text/plain; charset=utf-8", b"ok\n")
@@ -134,7 +138,10 @@ def listening_socket(settings: ServerSettings, *, shared: bool = False) -> socke
         listener.bind(info[4])
     except OSError as error:
         listener.close()
-        raise BadInput(f"{settings.host}:{settings.port}: cannot be listened on: {error.strerror}") from None
+        who = who_listens(settings.port) if error.errno == errno.EADDRINUSE else ""
+        raise BadInput(
+            f"{settings.host}:{settings.port}: cannot be listened on: {error.strerror}{who}"
+        ) from None
     return listener
 
 
