@@ -206,7 +206,7 @@ class Delivery:
         if link is None or link.transport.is_closing():
             return
         for data in rest:
-            link.transport.write(data)
+            link.hold(data)
         if link.is_clear:
             # It had room again; nobody else is going to tell.
             self._loop.call_soon(self.socket_drained, session)

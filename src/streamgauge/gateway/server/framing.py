@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 
 _TEXT = 0x81
+_PONG = 0x8A
 _MASKED = 0x80
 LAST_CHUNK = b"0\r\n\r\n"
 
@@ -17,6 +18,11 @@ def websocket_frame(payload: bytes) -> bytes:
     if size < 65_536:
         return struct.pack(">BBH", _TEXT, 126, size) + payload
     return struct.pack(">BBQ", _TEXT, 127, size) + payload
+
+
+def pong_frame(payload: bytes) -> bytes:
+    """The answer to a ping, whose payload has at most 125 bytes."""
+    return b"%c%c%b" % (_PONG, len(payload), payload)
 
 
 def masked_frame(payload: bytes) -> bytes:

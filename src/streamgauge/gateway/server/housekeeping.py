@@ -77,8 +77,8 @@ class Housekeeping:
         if cohort.sockets[0] >= 0 and not cohort.is_blocked:
             late = [(cohort.members[at], sent) for at, sent in send_to_all(cohort.sockets, frame)]
             for session, sent in late:
-                if session.link is not None and not session.link.transport.is_closing():
-                    session.link.transport.write(frame[sent:])
+                if session.link is not None:
+                    session.link.hold(frame[sent:])
         else:
             for session in tuple(cohort.members):
                 if session.link is not None:
@@ -97,10 +97,10 @@ class Housekeeping:
             since_ns, link = cohort.behind_since_ns, cohort.members[0].link
             if since_ns is None or link is None:
                 continue
-            waiting = link.transport.get_write_buffer_size()
-            if waiting != cohort.behind_bytes:
+            taken_bytes = link.taken_bytes
+            if taken_bytes > link.seen_bytes:
                 # Slow, but it takes something.
-                cohort.behind_bytes, cohort.behind_since_ns = waiting, now_ns
+                link.seen_bytes, cohort.behind_since_ns = taken_bytes, now_ns
             elif now_ns - since_ns > unread_ns:
                 self._server.gateway.counters.connections_dropped += 1
                 link.abort()

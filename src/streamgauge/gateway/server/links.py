@@ -21,7 +21,16 @@ _TLS_ROOM_BYTES = 65_536
 class Link(ABC):
     """`is_clear`: what was written last has gone to the socket, nothing waits in the process."""
 
-    __slots__ = ("address", "host", "is_clear", "session", "socket", "transport", "version")
+    __slots__ = (
+        "address",
+        "held_bytes",
+        "is_clear",
+        "seen_bytes",
+        "session",
+        "socket",
+        "transport",
+        "version",
+    )
 
     kind: LinkKind
 
@@ -30,6 +39,10 @@ class Link(ABC):
         self.session: Session | None = None
         """The one bound to it now."""
         self.is_clear = True
+        self.held_bytes = 0
+        """All that ever had to wait in the transport."""
+        self.seen_bytes = 0
+        """What the socket had taken of it when somebody looked last."""
         is_tls = transport.get_extra_info("ssl_object") is not None
         self.socket = -1 if is_tls else transport.get_extra_info("socket").fileno()
         """To be written to directly; -1 when bytes have to pass the transport."""
@@ -60,8 +73,18 @@ class Link(ABC):
             if sent == len(data):
                 return
             data = data[sent:]
+        self.hold(data)
+
+    def hold(self, data: bytes) -> None:
+        """Let bytes wait in the transport: the socket is full."""
         if not self.transport.is_closing():
+            self.held_bytes += len(data)
             self.transport.write(data)
+
+    @property
+    def taken_bytes(self) -> int:
+        """How much of what had to wait the socket has taken since: what is added to it is no progress."""
+        return self.held_bytes - self.transport.get_write_buffer_size()
 
     def abort(self) -> None:
         """Close at once, whatever waits."""

@@ -23,9 +23,7 @@ class Cohort(Stream):
     Who is slow, away, limited or about to follow something else leaves, and has a cohort of its own.
     """
 
-    __slots__ = (
-        *("armed_ns", "behind_bytes", "behind_since_ns", "key", "last_write_ns", "members", "sockets"),
-    )
+    __slots__ = (*("armed_ns", "behind_since_ns", "key", "last_write_ns", "members", "sockets"),)
 
     def __init__(
         self, touched: list[Stream], *, limit_bytes: int, recovery_bytes: int, count: int = 0
@@ -39,8 +37,6 @@ class Cohort(Stream):
         self.last_write_ns = 0
         self.behind_since_ns: int | None = None
         """Since when its one member's socket takes nothing, though there is something."""
-        self.behind_bytes = 0
-        """How much that was when somebody looked last."""
         self.armed_ns: int | None = None
         """When it is going to be looked at because something in it has to wait."""
 

@@ -29,6 +29,9 @@ class Limits(SpecModel):
     requests_per_s: RatePerS = Field(
         default=500, gt=0, description="Of one connection; what comes faster waits."
     )
+    message_fragments: Count = Field(
+        default=256, ge=1, description="Of which one WebSocket message may be made."
+    )
     connect_deadline: Seconds = Field(default=10, gt=0, description="From the first byte to a whole request.")
     backlog_bytes: Bytes = Field(
         default=65_536,

@@ -13,7 +13,7 @@ from picows.picows import WSProtocol  # type: ignore[attr-defined]
 from streamgauge.gateway.protocol.requests import RequestLine, websocket_requests
 from streamgauge.gateway.protocol.versions import Version, offered_subprotocol
 from streamgauge.gateway.server.allowance import Allowance, read_later
-from streamgauge.gateway.server.framing import masked_frame
+from streamgauge.gateway.server.framing import masked_frame, pong_frame
 from streamgauge.gateway.server.http_messages import Head
 from streamgauge.gateway.server.links import WebSocketLink
 from streamgauge.gateway.server.reception import Requests
@@ -31,8 +31,8 @@ class WebSocketConnection(picows.WSListener):
     """One client's. Text messages only; what breaks the rules ends it, with the code that says why."""
 
     __slots__ = (
-        *("_allowance", "_default", "_fragments", "_leaving", "_server", "_subprotocol", "_version"),
-        *("_websocket", "link", "since_s"),
+        *("_allowance", "_default", "_fragments", "_leaving", "_ping", "_server", "_subprotocol"),
+        *("_unfinished_bytes", "_version", "_websocket", "link", "since_s"),
     )
 
     def __init__(self, server: PushServer, subprotocol: str, version: Version) -> None:
@@ -42,6 +42,10 @@ class WebSocketConnection(picows.WSListener):
         self._default: str | None = None
         """The session meant by requests that name none: the last one bound here."""
         self._fragments: list[bytes] | None = None
+        self._unfinished_bytes = 0
+        """Of all fragments together."""
+        self._ping: bytes | None = None
+        """The last one that could not be answered yet; those before it need no answer (RFC 6455, 5.5.3)."""
         self._allowance: Allowance | None = None
         self.since_s = time.monotonic()
         """When it came, or its last session ended: without one it is not kept for long."""
@@ -57,13 +61,24 @@ class WebSocketConnection(picows.WSListener):
         self._server.websockets[self] = None
 
     def on_ws_frame(self, transport: picows.WSTransport, frame: picows.WSFrame) -> None:
+        if self._websocket.is_close_frame_sent:
+            return
         kind = frame.msg_type
-        if kind == picows.WSMsgType.TEXT and frame.fin and self._fragments is None:
+        if frame.rsv1 or frame.rsv2 or frame.rsv3:
+            self.fail(picows.WSCloseCode.PROTOCOL_ERROR, "no extension was agreed on that uses these bits")
+        elif kind == picows.WSMsgType.TEXT and frame.fin and self._fragments is None:
             self._take(frame.get_payload_as_bytes())
         elif kind in (picows.WSMsgType.TEXT, picows.WSMsgType.CONTINUATION):
+            self._throttle(1)
             self._take_fragment(frame)
         elif kind == picows.WSMsgType.BINARY:
             self.fail(picows.WSCloseCode.UNSUPPORTED_DATA, "text messages only")
+        elif kind == picows.WSMsgType.PING:
+            self._throttle(1)
+            self._ping = frame.get_payload_as_bytes()
+            self._answer_ping()
+        elif kind == picows.WSMsgType.PONG:
+            self._throttle(1)
         elif kind == picows.WSMsgType.CLOSE:
             transport.send_close(frame.get_close_code(), frame.get_close_message())
             transport.disconnect()
@@ -79,6 +94,7 @@ class WebSocketConnection(picows.WSListener):
 
     def resume_writing(self) -> None:
         self.link.is_clear = True
+        self._answer_ping()
         if self.link.session is not None:
             self._server.gateway.delivery.socket_drained(self.link.session)
 
@@ -98,16 +114,24 @@ class WebSocketConnection(picows.WSListener):
             self.fail(picows.WSCloseCode.PROTOCOL_ERROR, "a fragment out of place")
             return
         fragments = self._fragments = self._fragments or []
-        fragments.append(frame.get_payload_as_bytes())
-        if sum(map(len, fragments)) > self._server.settings.limits.request_bytes:
+        payload, limits = frame.get_payload_as_bytes(), self._server.settings.limits
+        fragments.append(payload)
+        self._unfinished_bytes += len(payload)
+        if self._unfinished_bytes > limits.request_bytes:
             self.fail(picows.WSCloseCode.MESSAGE_TOO_BIG, "a request is too long")
+        elif len(fragments) > limits.message_fragments:
+            self.fail(picows.WSCloseCode.POLICY_VIOLATION, "a message is in too many fragments")
         elif frame.fin:
-            self._fragments = None
+            self._fragments, self._unfinished_bytes = None, 0
             self._take(b"".join(fragments))
 
+    def _answer_ping(self) -> None:
+        """Only while nothing waits for the peer: who does not read is not owed more with every ping."""
+        if self._ping is not None and self.link.is_clear and not self.link.transport.get_write_buffer_size():
+            ping, self._ping = self._ping, None
+            self.link.write(pong_frame(ping))
+
     def _take(self, message: bytes) -> None:
-        if self._websocket.is_close_frame_sent:
-            return
         try:
             requests = websocket_requests(message.decode())
         except UnicodeDecodeError:
@@ -204,7 +228,7 @@ def take_over(
         server.settings.limits.connect_deadline,
         False,  # pings: the protocol has its own sign of life
         *(10, 10, picows.WSAutoPingStrategy.PING_WHEN_IDLE),
-        True,  # pongs
+        False,  # pongs: ours are bounded
         server.settings.limits.request_bytes,
         None,  # more headers, for clients
         _READ_BUFFER_BYTES,
