@@ -4,6 +4,7 @@ import shutil
 import sysconfig
 import uuid
 from pathlib import Path
+from typing import Any
 
 import confluent_kafka
 import pytest
@@ -36,6 +37,11 @@ def test_a_version_nobody_has_looked_at_is_read_as_objects(monkeypatch: pytest.M
 
 def test_without_the_compiled_part_records_are_read_as_objects(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rdkafka_batches, "_rdkafka_batches", None)
+    assert not rdkafka_batches.available()
+
+
+def test_a_build_that_is_older_than_its_module_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rdkafka_batches, "_INTERFACE", 1_000_000)
     assert not rdkafka_batches.available()
 
 
@@ -96,5 +102,72 @@ def test_an_offset_that_is_not_there_ends_the_case_with_its_reason(kafka: str) -
     consumer = driver.consumer(ConsumerOptions(0, (name,), "value", ((0, 0),), None, {(0, 0): 77}))
     with pytest.raises(CaseFailed, match=r"the consumer cannot go on: .*offset"):
         _poll_for_ten_seconds(consumer)
+    consumer.close()
+    driver.remove_topics([name])
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("read", ["batches", "objects"])
+def test_a_topic_deleted_by_somebody_else_ends_the_case_and_is_named(kafka: str, read: str) -> None:
+    # librdkafka tells it through the client's error callback, which may only be called from inside
+    # confluent-kafka's own methods: read beneath them, the process was aborted.
+    news = {"topic.metadata.propagation.max.ms": 500, "topic.metadata.refresh.interval.ms": 500}
+    driver = open_driver(kafka_target(kafka, read, consumer_client=news), {})
+    name = f"t-{uuid.uuid4().hex[:8]}"
+    driver.prepare_topics(Topics(name=name, partitions=2), (name,))
+    consumer = _consumer(driver, (name,), ((0, 0), (0, 1)))
+    driver.remove_topics([name])
+    with pytest.raises(CaseFailed, match=rf"a topic is gone .*{name}"):
+        _poll_for_ten_seconds(consumer)
+    consumer.close()
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("read", ["batches", "objects"])
+def test_the_end_of_a_partition_is_told_and_read_past(kafka: str, read: str) -> None:
+    target = kafka_target(kafka, read, consumer_client={"enable.partition.eof": True})
+    driver, name = open_driver(target, {}), f"t-{uuid.uuid4().hex[:8]}"
+    driver.prepare_topics(Topics(name=name, partitions=1), (name,))
+    consumer, producer = (
+        _consumer(driver, (name,), ((0, 0),)),
+        confluent_kafka.Producer({"bootstrap.servers": kafka}),
+    )
+    for end in (1, 2):
+        producer.produce(name, b"x" * 64)
+        assert producer.flush(30) == 0
+        for _ in range(100):
+            consumer.poll(0.1)
+            if consumer.caught_up({(0, 0): end}):
+                break
+        assert consumer.caught_up({(0, 0): end})
+    consumer.close()
+    driver.remove_topics([name])
+
+
+@pytest.mark.broker
+@pytest.mark.skipif(not COMPILES, reason="no C compiler, or no Python.h")
+def test_batches_are_bounded_and_nothing_is_lost_between_them(kafka: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(rdkafka_batches, "_AT_ONCE", 25)
+    driver, name = open_driver(kafka_target(kafka), {}), f"t-{uuid.uuid4().hex[:8]}"
+    driver.prepare_topics(Topics(name=name, partitions=1), (name,))
+    producer = confluent_kafka.Producer({"bootstrap.servers": kafka})
+    for number in range(100):
+        producer.produce(name, str(number).encode())
+    # 25 of these are more than 16 MiB, so that it is cut by bytes, too.
+    for _ in range(30):
+        producer.produce(name, b"x" * 900_000)
+    assert producer.flush(30) == 0
+    consumer = _consumer(driver, (name,), ((0, 0),))
+    values: list[bytes] = []
+    for _ in range(300):
+        if (batch := consumer.poll(0.1)) is not None:
+            assert isinstance(batch.values, Packed)
+            assert len(batch.values) <= 25
+            assert len(batch.values.joined) < (16 << 20) + 900_000
+            assert list(batch.offsets) == list(range(len(values), len(values) + len(batch.offsets)))
+            values += batch.values.split()
+        if len(values) == 130:
+            break
+    assert values == [str(number).encode() for number in range(100)] + [b"x" * 900_000] * 30
     consumer.close()
     driver.remove_topics([name])

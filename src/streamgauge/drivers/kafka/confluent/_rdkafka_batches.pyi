@@ -1,3 +1,11 @@
+INTERFACE: int
+
+Error = tuple[int, int, int, int, bytes]
+"""Code, handle of the topic, partition, offset, and what librdkafka says of it."""
+Columns = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes]
+"""Values end to end; sizes, handles of topics, partitions, offsets, times and their kinds."""
+
+def batch(message_timestamp: int, yield_: int) -> object: ...
 def take(
-    functions: tuple[int, int, int, int], queue: int, most: int, timeout_ms: int
-) -> tuple[int] | tuple[int, bytes, bytes, bytes, bytes, bytes, bytes, bytes] | None: ...
+    batch: object, consume: int, queue: int, most: int, timeout_ms: int
+) -> tuple[tuple[Error, ...], Columns | None] | None: ...

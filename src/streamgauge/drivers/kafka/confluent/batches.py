@@ -9,15 +9,15 @@ records are read as objects.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import confluent_kafka
 import numpy as np
 from confluent_kafka import KafkaError, cimpl
 
-from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import Received
+from streamgauge.drivers.kafka.confluent.trouble import Trouble
 from streamgauge.payload.reading import Packed
 
 try:
@@ -27,28 +27,34 @@ except ImportError:
 
 _KNOWN_LAYOUT = (2, 16)
 """Of confluent-kafka's consumer object: librdkafka's handle comes right after Python's own part."""
+_INTERFACE = 2
+"""Of the compiled part that belongs to this module; one of an older build is not used."""
 _AT_ONCE = 2000
 
 
 def available() -> bool:
     known = tuple(int(part) for part in confluent_kafka.__version__.split(".")[:2]) == _KNOWN_LAYOUT
-    return _rdkafka_batches is not None and known
+    return known and getattr(_rdkafka_batches, "INTERFACE", None) == _INTERFACE
 
 
 class BatchQueue:
-    """Takes over the records of a consumer's partitions."""
+    """Takes over the records of a consumer's partitions; `hear` is told what is no record."""
 
-    def __init__(self, consumer: Any, topics: Mapping[str, int]) -> None:
-        self._library, self._topics = _library(), topics
+    def __init__(self, consumer: Any, topics: Mapping[str, int], hear: Callable[[Trouble], None]) -> None:
+        self._library, self._topics, self._hear = _library(), topics, hear
         self._numbers: dict[int, int] = {}
         self._handle = ctypes.c_void_p.from_address(id(consumer) + object.__basicsize__)
         self._queue = self._library.rd_kafka_queue_new(self._handle)
         self._sources: dict[tuple[int, int], int] = {}
-        names_of_functions = ("consume_queue", "consume_batch_queue", "message_timestamp", "message_destroy")
-        self._functions: Any = tuple(
-            ctypes.cast(getattr(self._library, f"rd_kafka_{name}"), ctypes.c_void_p).value
-            for name in names_of_functions
+        self._consume = self._address("rd_kafka_consume_callback_queue")
+        self._batch = _rdkafka_batches.batch(
+            self._address("rd_kafka_message_timestamp"), self._address("rd_kafka_yield")
         )
+
+    def _address(self, function: str) -> int:
+        address = ctypes.cast(getattr(self._library, function), ctypes.c_void_p).value
+        assert address is not None
+        return address
 
     def take_over(self, partitions: Iterable[tuple[int, int]]) -> None:
         """Before they are assigned; what was taken over once stays so."""
@@ -62,13 +68,18 @@ class BatchQueue:
 
     def take(self, timeout_s: float) -> Received | None:
         """What has come; wait for the first record as long as `timeout_s`."""
-        taken = _rdkafka_batches.take(self._functions, self._queue, _AT_ONCE, int(timeout_s * 1000))
+        taken = _rdkafka_batches.take(
+            self._batch, self._consume, self._queue, _AT_ONCE, int(timeout_s * 1000)
+        )
         if taken is None:
             return None
-        if taken[0]:
-            raise CaseFailed(f"the consumer cannot go on: {KafkaError(taken[0]).str()}")
-        assert len(taken) > 1
-        _, values, sizes, topics, partitions, offsets, times, kinds = taken
+        errors, columns = taken
+        for code, topic, partition, offset, said in errors:
+            words = said.decode(errors="replace") or KafkaError(code).str()
+            self._hear(Trouble(code, words, self._topic_name(topic), partition, offset))
+        if columns is None:
+            return None
+        values, sizes, topics, partitions, offsets, times, kinds = columns
         return Received(
             values=Packed(values, np.frombuffer(sizes, np.int64)),
             carried=None,
@@ -86,8 +97,11 @@ class BatchQueue:
 
     def _topic_number(self, handle: int) -> int:
         if handle not in self._numbers:
-            self._numbers[handle] = self._topics[self._library.rd_kafka_topic_name(handle).decode()]
+            self._numbers[handle] = self._topics[self._topic_name(handle) or ""]
         return self._numbers[handle]
+
+    def _topic_name(self, handle: int) -> str | None:
+        return str(self._library.rd_kafka_topic_name(handle).decode()) if handle else None
 
     def close(self) -> None:
         """Before the consumer is closed."""

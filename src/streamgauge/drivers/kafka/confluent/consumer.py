@@ -10,10 +10,10 @@ import confluent_kafka
 import numpy as np
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
-from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import ConsumerOptions, Received, SharedSetting
 from streamgauge.drivers.kafka.confluent.batches import BatchQueue, available
 from streamgauge.drivers.kafka.confluent.columns import column
+from streamgauge.drivers.kafka.confluent.trouble import Trouble
 from streamgauge.drivers.kafka.consumer import KafkaConsumer
 from streamgauge.drivers.kafka.driver import ClientSettings
 from streamgauge.drivers.kafka.topics import LOGGER, bad_setting
@@ -29,13 +29,16 @@ class RdkafkaConsumer(KafkaConsumer):
         self._settings = settings
         self._ends: dict[tuple[int, int], int] = {}
         """Where the end of a partition was reached, which may be behind its last record."""
+        self._told: list[Trouble] = []
+        """What came by the client's error callback: to be looked at when the call is over that it came in."""
+        native = {**settings.native, "error_cb": self._on_error}
         try:
-            self._consumer = confluent_kafka.Consumer(settings.native, logger=LOGGER)
+            self._consumer = confluent_kafka.Consumer(native, logger=LOGGER)
         except KafkaException as error:
             raise bad_setting(error) from None
         self._batches: BatchQueue | None = None
         if not objects and options.group is None and options.carrier == "value" and available():
-            self._batches = BatchQueue(self._consumer, self._topic_numbers)
+            self._batches = BatchQueue(self._consumer, self._topic_numbers, self._hear)
         self.begin()
 
     def _subscribe(self) -> None:
@@ -60,13 +63,30 @@ class RdkafkaConsumer(KafkaConsumer):
             self._consumer.get_watermark_offsets(place, cached=True)[1] >= 0 for place in places
         )
 
+    def _on_error(self, error: KafkaError) -> None:
+        self._told.append(Trouble.of_client(error))
+
+    def _hear(self, trouble: Trouble) -> None:
+        if trouble.is_end_of_partition and trouble.topic is not None:
+            self._ends[self._topic_numbers[trouble.topic], trouble.partition] = trouble.offset
+        trouble.check()
+
+    def _hear_told(self) -> None:
+        told, self._told = self._told, []
+        for trouble in told:
+            trouble.check()
+
     def _fetch(self, timeout_s: float) -> Received | None:
         if self._batches is not None:
             # What is no record still comes the old way.
             if (event := self._consumer.poll(0)) is not None:
                 self._without_events([event])
+            if self._told:
+                self._hear_told()
             return self._batches.take(timeout_s)
         first = self._consumer.poll(timeout_s)
+        if self._told:
+            self._hear_told()
         if first is None:
             return None
         records = [first, *self._consumer.consume(_CONSUME_AT_ONCE - 1, 0)]
@@ -107,13 +127,8 @@ class RdkafkaConsumer(KafkaConsumer):
 
     def _without_events(self, records: list[Message]) -> list[Message]:
         for record in records:
-            error = record.error()
-            if error is None:
-                continue
-            if error.code() == KafkaError._PARTITION_EOF:
-                self._ends[self._topic_numbers[record.topic()], record.partition()] = record.offset()
-            elif not error.retriable():
-                raise CaseFailed(f"the consumer cannot go on: {error.str()}")
+            if (error := record.error()) is not None:
+                self._hear(Trouble.of_message(record, error))
         return [record for record in records if record.error() is None]
 
     def settings_in_force(self) -> dict[str, Any]:

@@ -20,6 +20,10 @@ from streamgauge.drivers.kafka.driver import KafkaDriver
 from streamgauge.drivers.kafka.settings import KafkaSettings
 from streamgauge.drivers.swarm import Heard, Swarm, SwarmDriver, SwarmOptions
 
+_TOPIC_NEWS_MS = 10_000
+"""The topics have leaders before a case begins, so one that no broker knows for so long is gone; librdkafka
+would go on asking for 30 s."""
+
 
 class Settings(KafkaSettings):
     read: Literal["batches", "objects"] = "batches"
@@ -57,6 +61,7 @@ class KafkaConfluent(KafkaDriver, SwarmDriver):
     def consumer(self, options: ConsumerOptions) -> Consumer:
         # Nothing is ever committed, so no offsets need be kept for it.
         own: dict[str, Any] = {"enable.auto.commit": False, "enable.auto.offset.store": False}
+        own["topic.metadata.propagation.max.ms"] = _TOPIC_NEWS_MS
         own["group.id"] = options.group or f"streamgauge-{options.number}"
         if options.transactions:
             # The end of a partition is then not where its last message is: markers of transactions follow.

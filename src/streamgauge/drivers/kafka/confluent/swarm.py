@@ -15,6 +15,7 @@ import orjson
 from confluent_kafka import KafkaException, Message, TopicPartition
 
 from streamgauge.core.errors import BadInput, CaseFailed
+from streamgauge.drivers.kafka.confluent.trouble import Trouble
 from streamgauge.drivers.kafka.topics import LOGGER, bad_setting
 from streamgauge.drivers.swarm import Heard, Swarm, SwarmOptions, allow_open_files
 
@@ -116,7 +117,7 @@ class KafkaSwarm(Swarm):
         for record in records:
             error = record.error()
             if error is not None:
-                if not error.retriable():
+                if not Trouble.of_message(record, error).passes:
                     self.gone.setdefault(place, error.str())
                 continue
             self.counts[place] += 1
