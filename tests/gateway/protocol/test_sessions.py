@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamgauge.gateway.protocol.sessions import NotRecoverable, Progress
-from streamgauge.gateway.protocol.streams import Stream
+from streamgauge.gateway.protocol.streams import Stream, Touched
 
 from ...core.properties import untimed
 
 
 def stream(recovery_bytes: int = 10**6, lines: int = 0) -> Stream:
-    made = Stream([], limit_bytes=10**6, recovery_bytes=recovery_bytes)
+    made = Stream(Touched(), limit_bytes=10**6, recovery_bytes=recovery_bytes)
     send(made, *[b"before %d" % n for n in range(lines)])
     return made
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from streamgauge.gateway.protocol.commands import UNFILTERED, UNLIMITED, Frequency
 from streamgauge.gateway.protocol.events import view
 from streamgauge.gateway.protocol.feeds import Feed, new_feed
-from streamgauge.gateway.protocol.streams import Stream
+from streamgauge.gateway.protocol.streams import Stream, Touched
 from streamgauge.gateway.protocol.subscriptions import Plan, interned
 from streamgauge.gateway.protocol.updates import Diffing
 
@@ -30,8 +30,8 @@ def plan(*feeds: Feed, mode: str = "MERGE", sub_id: int = 1, frequency: Frequenc
     return interned(Plan(sub_id, mode, feeds, view(fields, Diffing()), frequency, kept, 100))  # type: ignore[arg-type]
 
 
-def stream(*, limit_bytes: int = 10**6, touched: list[Stream] | None = None) -> Stream:
-    return Stream([] if touched is None else touched, limit_bytes=limit_bytes, recovery_bytes=10**6)
+def stream(*, limit_bytes: int = 10**6, touched: Touched | None = None) -> Stream:
+    return Stream(Touched() if touched is None else touched, limit_bytes=limit_bytes, recovery_bytes=10**6)
 
 
 def publish(item: Feed, *numbers: object, now_ns: int = 0) -> None:
@@ -175,7 +175,7 @@ def test_items_take_turns_when_there_is_a_backlog() -> None:
 
 
 def test_a_frequency_holds_updates_back_until_they_are_due() -> None:
-    item, touched = feed(), list[Stream]()
+    item, touched = feed(), Touched()
     sends, client = stream(touched=touched), Client()
     sends.subscribe(plan(item, frequency=Frequency(2)), snapshot=False)
     client.read(sends.take())

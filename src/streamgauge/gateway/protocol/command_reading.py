@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from streamgauge.gateway.protocol.bounds import GRANTED, LONGEST_SEQUENCE
 from streamgauge.gateway.protocol.codes import ControlCode
 from streamgauge.gateway.protocol.commands import (
     ALL_DIFFS,
@@ -94,10 +95,15 @@ class _Parameters:
             raise self.bad(ControlCode.BAD_ARGUMENT, f"{key} must be a whole number")
         return int(value)
 
-    def decimal(self, key: str, value: str) -> float:
+    def granted(self, key: str) -> int | None:
+        """A time or a size, as far as it is granted."""
+        asked = self.whole(key)
+        return None if asked is None else int(GRANTED[key].nearest(asked))
+
+    def granted_rate(self, key: str, value: str) -> float:
         if not _DECIMAL.fullmatch(value) or float(value) == 0:
             raise self.bad(ControlCode.BAD_ARGUMENT, f"{key} must be a number above 0")
-        return float(value)
+        return GRANTED[key].nearest(float(value))
 
     def words(self, key: str, code: int) -> tuple[str, ...]:
         words = tuple(self.required(key).split(" "))
@@ -121,12 +127,12 @@ def _create_session(given: _Parameters) -> CreateSession:
 def _binding(given: _Parameters) -> Binding:
     polling = None
     if given.flag("LS_polling", False):
-        polling = Polling(given.whole("LS_polling_millis") or 0, given.whole("LS_idle_millis") or 0)
+        polling = Polling(given.granted("LS_polling_millis") or 0, given.granted("LS_idle_millis") or 0)
     return Binding(
         polling=polling,
-        keepalive_ms=given.whole("LS_keepalive_millis"),
-        inactivity_ms=given.whole("LS_inactivity_millis"),
-        content_length=given.whole("LS_content_length"),
+        keepalive_ms=given.granted("LS_keepalive_millis"),
+        inactivity_ms=given.granted("LS_inactivity_millis"),
+        content_length=given.granted("LS_content_length"),
         sends_sync=polling is None and given.flag("LS_send_sync", True),
         reduces_head=given.flag("LS_reduce_head", False),
     )
@@ -144,7 +150,7 @@ def _bandwidth(given: _Parameters) -> float | None:
     value = given.text("LS_requested_max_bandwidth")
     if value is None or value == "unlimited":
         return None
-    return given.decimal("LS_requested_max_bandwidth", value)
+    return given.granted_rate("LS_requested_max_bandwidth", value)
 
 
 def _control(given: _Parameters) -> Command:
@@ -162,7 +168,7 @@ def _control(given: _Parameters) -> Command:
             changes = given.text("LS_requested_max_bandwidth") is not None
             return Constrain(request_id, session, _bandwidth(given), changes)
         case "force_rebind":
-            polling_ms = given.whole("LS_polling_millis") or 0
+            polling_ms = given.granted("LS_polling_millis") or 0
             return ForceRebind(request_id, session, polling_ms, given.flag("LS_close_socket", False))
         case "destroy":
             return _destroy(given, request_id, session)
@@ -205,6 +211,8 @@ def _sub_id(given: _Parameters) -> int:
 
 def _fields(given: _Parameters, mode: Mode) -> tuple[str, ...]:
     fields = given.words("LS_schema", ControlCode.BAD_SCHEMA)
+    if len(set(fields)) < len(fields):
+        raise given.bad(ControlCode.BAD_SCHEMA, "LS_schema names a field twice")
     if mode == "COMMAND" and "key" not in fields:
         raise given.bad(ControlCode.NO_KEY_FIELD, "a COMMAND subscription needs the field key")
     if mode == "COMMAND" and "command" not in fields:
@@ -216,7 +224,7 @@ def _snapshot(given: _Parameters, mode: Mode) -> tuple[bool, int | None]:
     value = given.text("LS_snapshot")
     if value is None or value in ("true", "false"):
         return value == "true" and mode != "RAW", None
-    length = given.whole("LS_snapshot")
+    length = given.granted("LS_snapshot")
     if mode != "DISTINCT":
         raise given.bad(ControlCode.BAD_ARGUMENT, "LS_snapshot may be a number in DISTINCT mode only")
     return bool(length), length
@@ -228,14 +236,14 @@ def _frequency(given: _Parameters, *, unfiltered_allowed: bool) -> Frequency:
         return UNLIMITED
     if value == "unfiltered" and unfiltered_allowed:
         return UNFILTERED
-    return Frequency(given.decimal("LS_requested_max_frequency", value))
+    return Frequency(given.granted_rate("LS_requested_max_frequency", value))
 
 
 def _buffer_size(given: _Parameters, mode: Mode) -> int | None:
     value = given.text("LS_requested_buffer_size")
     if value is None:
         return 1 if mode == "MERGE" else None
-    return None if value == "unlimited" else max(1, given.whole("LS_requested_buffer_size") or 0)
+    return None if value == "unlimited" else given.granted("LS_requested_buffer_size")
 
 
 def _destroy(given: _Parameters, request_id: str, session: str | None) -> Destroy:
@@ -257,6 +265,8 @@ def _message(given: _Parameters) -> SendMessage:
         raise given.bad(ControlCode.MALFORMED, "LS_message is missing")
     number, sequence = given.whole("LS_msg_prog"), given.text("LS_sequence")
     wants_outcome = given.flag("LS_outcome", True)
+    if sequence is not None and len(sequence) > LONGEST_SEQUENCE:
+        raise given.bad(ControlCode.BAD_ARGUMENT, f"LS_sequence may have {LONGEST_SEQUENCE} characters")
     if number is None and (sequence is not None or wants_outcome):
         raise given.bad(ControlCode.MALFORMED, "LS_msg_prog is missing")
     return SendMessage(
@@ -265,7 +275,7 @@ def _message(given: _Parameters) -> SendMessage:
         text=text,
         sequence=sequence,
         number=number,
-        max_wait_ms=given.whole("LS_max_wait"),
+        max_wait_ms=given.granted("LS_max_wait"),
         acknowledged=given.flag("LS_ack", True),
         wants_outcome=wants_outcome,
     )

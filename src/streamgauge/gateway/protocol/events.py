@@ -14,7 +14,8 @@ _serials = count(1)
 _NO_BASE: Final = 0
 _OVERHEAD_BYTES = 200
 _MOST_FORMS = 256
-"""Of an event that are kept; beyond it somebody asks for ever new ones."""
+_MOST_FORM_BYTES = 1_048_576
+"""Lines of an event that are kept; beyond it somebody asks for ever new ones."""
 
 
 class View:
@@ -43,7 +44,7 @@ class Event:
     other: what lies between them can be left out.
     """
 
-    __slots__ = ("_bodies", "_lines", "_rows", "_size_bytes", "serial", "values")
+    __slots__ = ("_bodies", "_kept_bytes", "_lines", "_rows", "_size_bytes", "serial", "values")
 
     def __init__(self, values: Mapping[str, str | None]) -> None:
         self.serial = next(_serials)
@@ -51,7 +52,7 @@ class Event:
         self._rows: dict[View, Row] = {}
         self._bodies: dict[tuple[View, int], bytes] = {}
         self._lines: dict[tuple[bytes, View, int], bytes] = {}
-        self._size_bytes = 0
+        self._size_bytes = self._kept_bytes = 0
 
     def line(self, prefix: bytes, view: View, base: Event | None) -> bytes:
         """The update line for somebody whose last event of the item was `base`."""
@@ -63,9 +64,10 @@ class Event:
                 new = self._row(view)
                 body = encode_full(new) if base is None else encode_delta(base._row(view), new, view.diffing)
                 self._bodies[view, base_serial] = body
-            if len(self._lines) >= _MOST_FORMS:
+            if len(self._lines) >= _MOST_FORMS or self._kept_bytes > _MOST_FORM_BYTES:
                 self._forget()
             made = self._lines[prefix, view, base_serial] = b"%b%b\r\n" % (prefix, body)
+            self._kept_bytes += len(made)
         return made
 
     @property
@@ -83,6 +85,7 @@ class Event:
         self._rows.clear()
         self._bodies.clear()
         self._lines.clear()
+        self._kept_bytes = 0
 
     def _row(self, view: View) -> Row:
         row = self._rows.get(view)

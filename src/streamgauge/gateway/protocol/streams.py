@@ -7,11 +7,13 @@ or away, events wait, and are conflated when they take too much room.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Iterable
 from typing import Self
 
 from streamgauge.gateway.protocol import notifications
 from streamgauge.gateway.protocol.commands import Frequency
+from streamgauge.gateway.protocol.feeds import Feed
 from streamgauge.gateway.protocol.ring import RecoveryRing
 from streamgauge.gateway.protocol.subscriptions import Plan, Position
 
@@ -25,6 +27,18 @@ class Subscription:
         self.plan, self.positions = plan, positions
 
 
+class Touched(list["Stream"]):
+    """Streams that have something to send. `is_full`: one of them has so much that it should not wait."""
+
+    def __init__(self, burst_bytes: int = 4_194_304) -> None:
+        super().__init__()
+        self.burst_bytes, self.is_full = burst_bytes, False
+
+    def clear(self) -> None:
+        super().clear()
+        self.is_full = False
+
+
 class Stream:
     """`touched` is where a stream puts itself when it has something to send; its owner empties that list."""
 
@@ -36,23 +50,30 @@ class Stream:
             "_is_touched",
             "_limit_bytes",
             "_recovery_bytes",
+            "_times",
             "_touched",
         ),
-        *("_waiting", "conflates_at_once", "count", "is_open", "lost", "outbox", "ring"),
-        "subscriptions",
+        *("_waiting", "announced_bytes", "conflates_at_once", "count", "is_open", "item_count", "lost"),
+        *("outbox", "outbox_bytes", "ring", "subscriptions"),
     )
 
-    def __init__(
-        self, touched: list[Stream], *, limit_bytes: int, recovery_bytes: int, count: int = 0
-    ) -> None:
+    def __init__(self, touched: Touched, *, limit_bytes: int, recovery_bytes: int, count: int = 0) -> None:
         self._touched, self._is_touched = touched, False
         self._limit_bytes, self._recovery_bytes = limit_bytes, recovery_bytes
         self.count = count
         """Data lines so far."""
         self.ring = RecoveryRing(recovery_bytes, count)
         self.subscriptions: dict[int, Subscription] = {}
+        self.item_count = 0
+        """Of all subscriptions together."""
+        self._times: dict[Feed, int] = {}
+        """How often each item is followed."""
         self.outbox: list[bytes] = []
         """Data lines to be sent next; they count once they are taken."""
+        self.outbox_bytes = 0
+        """Of events in it."""
+        self.announced_bytes = 0
+        """In lines that belong to no item, since lines were taken last: nothing conflates them."""
         self.lost = 0
         """Events dropped so far in a way that clients are told of."""
         self._is_ready = True
@@ -72,15 +93,19 @@ class Stream:
             notifications.configured(plan.sub_id, plan.frequency),
         )
         positions = [Position(self, plan, index) for index in range(len(plan.feeds))]
-        self.subscriptions[plan.sub_id] = Subscription(plan, positions)
+        self._add(Subscription(plan, positions))
         for position in positions:
             position.begin(snapshot=snapshot, length=length)
 
     def unsubscribe(self, sub_id: int) -> Plan:
         """Follow the items of a subscription no more; KeyError when there is none."""
         subscription = self.subscriptions.pop(sub_id)
+        self.item_count -= len(subscription.positions)
         for position in subscription.positions:
             position.end()
+            self._times[position.feed] -= 1
+            if not self._times[position.feed]:
+                del self._times[position.feed]
         self.announce(notifications.unsubscribed(sub_id))
         return subscription.plan
 
@@ -101,6 +126,7 @@ class Stream:
     def announce(self, *lines: bytes) -> None:
         """Data lines that belong to no item."""
         self.outbox += lines
+        self.announced_bytes += sum(map(len, lines))
         self.touch()
 
     def close(self) -> None:
@@ -109,6 +135,13 @@ class Stream:
             for position in subscription.positions:
                 position.end()
         self.subscriptions.clear()
+        self._times.clear()
+        self.item_count = 0
+
+    def times_followed(self, feeds: Iterable[Feed]) -> list[int]:
+        """How often each of these would be followed, were they followed too."""
+        more = Counter(feeds)
+        return [self._times.get(feed, 0) + times for feed, times in more.items()]
 
     def block(self) -> None:
         """Whoever reads this cannot take more for now: let events wait."""
@@ -123,6 +156,7 @@ class Stream:
     def take(self, room_bytes: int | None = None) -> list[bytes]:
         """The lines to be sent now, which count as sent: all, or until `room_bytes` are filled."""
         lines, self.outbox = self.outbox, []
+        self.outbox_bytes = self.announced_bytes = 0
         room = None if room_bytes is None else room_bytes - sum(map(len, lines))
         while self._behind and (room is None or room > 0):
             position = self._behind.popleft()
@@ -174,9 +208,9 @@ class Stream:
             recovery_bytes=self._recovery_bytes,
             count=self.count,
         )
-        for sub_id, subscription in self.subscriptions.items():
+        for subscription in self.subscriptions.values():
             positions = [position.copy(twin) for position in subscription.positions]
-            twin.subscriptions[sub_id] = Subscription(subscription.plan, positions)
+            twin._add(Subscription(subscription.plan, positions))
             for position in positions:
                 if position.throttle is not None and position.throttle.next_due_ns() is not None:
                     twin.wait_for(position)
@@ -207,6 +241,15 @@ class Stream:
 
     # What positions call.
 
+    def put(self, line: bytes) -> None:
+        """A line of an event, to be sent next. Records come in batches, and one subscriber may follow each
+        of them often: what has become too much is not left to grow until the batch is done."""
+        self.outbox.append(line)
+        self.outbox_bytes += len(line)
+        if self.outbox_bytes > self._touched.burst_bytes:
+            self._touched.is_full = True
+        self.touch()
+
     def hold(self, position: Position, size_bytes: int) -> None:
         """A position has one more entry in its queue."""
         assert position.queue
@@ -234,6 +277,12 @@ class Stream:
             position.queue.clear()
             self._behind.remove(position)
         self._waiting.pop(position, None)
+
+    def _add(self, subscription: Subscription) -> None:
+        self.subscriptions[subscription.plan.sub_id] = subscription
+        self.item_count += len(subscription.positions)
+        for feed in subscription.plan.feeds:
+            self._times[feed] = self._times.get(feed, 0) + 1
 
     def _conflate(self) -> None:
         room_bytes = self._limit_bytes // (2 * len(self._behind))

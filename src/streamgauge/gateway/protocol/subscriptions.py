@@ -97,9 +97,8 @@ class Position:
     def offer(self, event: Event, now_ns: int) -> None:
         stream = self.stream
         if self.throttle is None and stream.is_open:
-            stream.outbox.append(event.line(self._prefix, self.plan.view, self.base))
+            stream.put(event.line(self._prefix, self.plan.view, self.base))
             self.base = event
-            stream.touch()
         elif self.awaits_end or self.throttle is None or self.throttle.admits(event, now_ns):
             # A snapshot is not held back by a frequency.
             self._pass(event)
@@ -176,13 +175,13 @@ class Position:
     def _pass(self, entry: Event | Mark) -> None:
         stream = self.stream
         if stream.is_open:
-            stream.outbox.append(self._line(entry))
+            stream.put(self._line(entry))
         else:
             if self.queue is None:
                 self.queue = deque()
             self.queue.append(entry)
             stream.hold(self, entry.size_bytes if isinstance(entry, Event) else _MARK_BYTES)
-        stream.touch()
+            stream.touch()
 
     def _line(self, entry: Event | Mark) -> bytes:
         if isinstance(entry, Mark):

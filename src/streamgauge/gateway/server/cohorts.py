@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
-from streamgauge.gateway.protocol.streams import Stream
+from streamgauge.gateway.protocol.streams import Touched
 from streamgauge.gateway.protocol.subscriptions import Plan
 from streamgauge.gateway.server.sessions import Cohort, Key, Session
 from streamgauge.gateway.server.settings import Limits
@@ -14,9 +14,7 @@ from streamgauge.gateway.server.settings import Limits
 class Cohorts:
     """`ended`: told of plans that a stream follows no more."""
 
-    def __init__(
-        self, limits: Limits, touched: list[Stream], ended: Callable[[Iterable[Plan]], None]
-    ) -> None:
+    def __init__(self, limits: Limits, touched: Touched, ended: Callable[[Iterable[Plan]], None]) -> None:
         self._limits, self._touched, self._ended = limits, touched, ended
         self._shared: dict[Key, Cohort] = {}
         self._all: dict[Cohort, None] = {}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from streamgauge.gateway.protocol import notifications
+from streamgauge.gateway.protocol.bounds import MOST_KEPT
 from streamgauge.gateway.protocol.codes import ControlCode, SessionCode
 from streamgauge.gateway.protocol.commands import (
     Constrain,
@@ -24,11 +25,14 @@ from streamgauge.gateway.protocol.subscriptions import Plan, interned
 from streamgauge.gateway.server.contract import UnknownItem
 from streamgauge.gateway.server.gateway import Gateway
 from streamgauge.gateway.server.items import Items
-from streamgauge.gateway.server.sessions import Budget, Session
+from streamgauge.gateway.server.sessions import Budget, Cohort, Session
+from streamgauge.gateway.server.settings import Limits
 
-_MOST_KEPT = 1000
-"""How many updates of an item wait for their turn where a client sets no limit."""
 _NO_MESSAGES = 0
+# What a request costs, in plain requests, beside the one that it is. Measured: to subscribe an item, and to
+# copy twenty items of a session that goes its own way, each take about as long as a request without items.
+_FIELDS_PER_COST = 100
+_COPIED_ITEMS_PER_COST = 20
 
 
 @dataclass(eq=False)
@@ -48,6 +52,8 @@ class Outcome:
 class Control:
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
+        self.cost = 0
+        """Of what was done so far beyond one a request; whoever collects it sets it to 0."""
 
     def alive(self, session_id: str | None) -> None:
         session = self._gateway.sessions.get(session_id or "")
@@ -61,6 +67,10 @@ class Control:
             raise Refused(ControlCode.NO_SESSION, "there is no such session")
         session.last_request_ns = time.monotonic_ns()
         then = self._act(session, wanted)
+        if session.cohort.announced_bytes > self._gateway.settings.limits.recovery_bytes:
+            # It asks and does not read, or is not even there.
+            self._gateway.kill(session, "too much is waiting to be read")
+            then = None
         # By HTTP every request is answered, whether its client cares or not.
         unwanted = (
             by_websocket
@@ -75,8 +85,7 @@ class Control:
                 self._subscribe(session, wanted)
             case Unsubscribe():
                 self._known(session, wanted.sub_id)
-                cohort = self._gateway.delivery.split(session)
-                self._gateway.prune([cohort.unsubscribe(wanted.sub_id)])
+                self._gateway.prune([self._alone(session).unsubscribe(wanted.sub_id)])
             case Reconfigure():
                 self._reconfigure(session, wanted)
             case Constrain():
@@ -96,38 +105,40 @@ class Control:
             raise Refused(ControlCode.BAD_ARGUMENT, f"there is a subscription {wanted.sub_id} already")
         if len(subscriptions) >= limits.subscriptions_per_session:
             raise Refused(ControlCode.BAD_ARGUMENT, f"a session may have {len(subscriptions)} subscriptions")
-        if len(wanted.items) > limits.items_per_subscription:
-            raise Refused(
-                ControlCode.BAD_GROUP, f"a subscription may have {limits.items_per_subscription} items"
-            )
+        _check_size(wanted, session.cohort.item_count, limits)
         items = gateway.items(session, wanted.data_adapter)
         if items is None:
             raise Refused(ControlCode.NO_DATA_ADAPTER, "there is no such data adapter")
+        self.cost += len(wanted.items) * (1 + len(wanted.fields) // _FIELDS_PER_COST)
+        feeds = _feeds(items, wanted)
+        most = limits.subscriptions_per_item
+        if any(times > most for times in session.cohort.times_followed(feeds)):
+            _prune(items, feeds)
+            raise Refused(ControlCode.BAD_GROUP, f"a session may subscribe to an item {most} times")
         diffing = session.diffing(gateway.diff_order, gateway.json_min_length)
         plan = interned(
             Plan(
                 sub_id=wanted.sub_id,
                 mode=wanted.mode,
-                feeds=_feeds(items, wanted),
+                feeds=feeds,
                 view=view(wanted.fields, diffing),
                 frequency=wanted.frequency,
                 buffer_size=wanted.buffer_size,
-                most_kept=_MOST_KEPT,
+                most_kept=MOST_KEPT,
             )
         )
-        cohort = gateway.delivery.split(session)
-        cohort.subscribe(plan, snapshot=wanted.snapshot, length=wanted.snapshot_length)
+        self._alone(session).subscribe(plan, snapshot=wanted.snapshot, length=wanted.snapshot_length)
 
     def _reconfigure(self, session: Session, wanted: Reconfigure) -> None:
         plan = self._known(session, wanted.sub_id)
         if not plan.frequency.filtered:
             raise Refused(ControlCode.UNFILTERED, "an unfiltered subscription has no frequency")
-        self._gateway.delivery.split(session).reconfigure(wanted.sub_id, wanted.frequency)
+        self._alone(session).reconfigure(wanted.sub_id, wanted.frequency)
 
     def _constrain(self, session: Session, wanted: Constrain) -> None:
         if wanted.changes:
             kbps = wanted.bandwidth_kbps
-            self._gateway.delivery.split(session)
+            self._alone(session)
             session.budget = None if kbps is None else Budget(kbps, time.monotonic_ns())
             if session.link is not None:
                 self._gateway.delivery.bound(session)
@@ -148,14 +159,26 @@ class Control:
         self._gateway.end(session, code, message, close=wanted.closes_socket)
 
     def _take_message(self, session: Session, wanted: SendMessage) -> None:
-        if wanted.number is not None:
-            taken = session.message_number = session.message_number or {}
-            if wanted.number <= taken.get(wanted.sequence, 0):
-                raise Refused(ControlCode.MESSAGE_NUMBER_USED, "a message with this number has come already")
-            taken[wanted.sequence] = wanted.number
+        # Where all messages are refused there is nothing to remember of them.
+        if wanted.number is not None and session.adapter_set.message_handler is not None:
+            self._take_number(session, wanted.sequence, wanted.number)
         line = self._told(session, wanted)
         if line is not None and wanted.wants_outcome:
-            self._gateway.delivery.split(session).announce(line)
+            self._alone(session).announce(line)
+
+    def _take_number(self, session: Session, sequence: str | None, number: int) -> None:
+        taken, most = session.message_numbers, self._gateway.settings.limits.sequences_per_session
+        if number <= taken.get(sequence, 0):
+            raise Refused(ControlCode.MESSAGE_NUMBER_USED, "a message with this number has come already")
+        if sequence not in taken and len(taken) >= most:
+            raise Refused(ControlCode.BAD_ARGUMENT, f"a session may have {most} sequences of messages")
+        taken[sequence] = number
+
+    def _alone(self, session: Session) -> Cohort:
+        """Its cohort, which it does not share any more; to be split off takes as long as it has items."""
+        if len(session.cohort.members) > 1:
+            self.cost += session.cohort.item_count // _COPIED_ITEMS_PER_COST
+        return self._gateway.delivery.split(session)
 
     def _told(self, session: Session, wanted: SendMessage) -> bytes | None:
         """Hand a message on; the line that says what became of it."""
@@ -180,6 +203,17 @@ class Control:
         return subscription.plan
 
 
+def _check_size(wanted: Subscribe, item_count: int, limits: Limits) -> None:
+    if len(wanted.items) > limits.items_per_subscription:
+        raise Refused(ControlCode.BAD_GROUP, f"a subscription may have {limits.items_per_subscription} items")
+    if item_count + len(wanted.items) > limits.items_per_session:
+        raise Refused(ControlCode.BAD_GROUP, f"a session may have {limits.items_per_session} items")
+    if len(wanted.fields) > limits.fields_per_subscription:
+        raise Refused(
+            ControlCode.BAD_SCHEMA, f"a subscription may have {limits.fields_per_subscription} fields"
+        )
+
+
 def _feeds(items: Items, wanted: Subscribe) -> tuple[Feed, ...]:
     """All items, or none and the reason."""
     feeds: list[Feed] = []
@@ -188,9 +222,13 @@ def _feeds(items: Items, wanted: Subscribe) -> tuple[Feed, ...]:
             items.check(item, wanted.mode, wanted.fields)
             feeds.append(items.feed(item, wanted.mode))
     except Exception as error:
-        for feed in feeds:
-            items.prune(feed)
+        _prune(items, feeds)
         if isinstance(error, UnknownItem):
             raise Refused(error.code, error.message) from None
         raise Refused(ControlCode.ADAPTER_FAILED, f"the data adapter failed: {error}") from error
     return tuple(feeds)
+
+
+def _prune(items: Items, feeds: Iterable[Feed]) -> None:
+    for feed in feeds:
+        items.prune(feed)

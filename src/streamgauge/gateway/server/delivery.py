@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable
 
-from streamgauge.gateway.protocol.streams import Stream
+from streamgauge.gateway.protocol.streams import Touched
 from streamgauge.gateway.protocol.subscriptions import Plan
 from streamgauge.gateway.server.alarms import Alarms
 from streamgauge.gateway.server.cohorts import Cohorts
@@ -35,14 +35,16 @@ class Delivery:
         self._max_delay_s = settings.max_delay_millis / 1000
         self._counters, self._ended, self._turn_over = counters, ended, turn_over
         self._loop = asyncio.get_running_loop()
-        self._touched: list[Stream] = []
+        self._touched = Touched(settings.limits.burst_bytes)
         self._is_scheduled = False
         self._alarms = Alarms(self._look)
         self.cohorts = Cohorts(settings.limits, self._touched, ended)
 
     def schedule(self) -> None:
         """Something may have been touched: send it soon, together with what else comes until then."""
-        if self._touched and not self._is_scheduled:
+        if self._touched.is_full:
+            self.flush()
+        elif self._touched and not self._is_scheduled:
             self._is_scheduled = True
             if self._max_delay_s:
                 self._loop.call_later(self._max_delay_s, self.flush)
@@ -50,6 +52,7 @@ class Delivery:
                 self._loop.call_soon(self.flush)
 
     def flush(self) -> None:
+        # What has been called for and comes later finds little to do.
         self._is_scheduled = False
         begun_s = time.monotonic()
         while self._touched:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _PREFIX, _SUFFIX = "/lightstreamer/", ".txt"
 _CONTENT_BYTES = 4_000_000
 """Of a streaming answer whose client sets no length."""
-_LEAST_CONTENT_BYTES = 10_000
 # Bytes are taken out before the next connection is read, so that one buffer does for all.
 _BUFFER = memoryview(bytearray(65_536))
 
@@ -142,8 +141,9 @@ class HttpConnection(asyncio.BufferedProtocol):
                 head, body = self._head, bytes(self._received[:length])
                 del self._received[:length]
                 self._head = None
-                read_later(self._transport, self._allowance.spend(1 + body.count(b"\n"), time.monotonic()))
                 self._respond(head, body)
+                cost = max(1, self._server.reception.collect_cost())
+                read_later(self._transport, self._allowance.spend(cost, time.monotonic()))
         except BadHttp as bad:
             self._server.gateway.counters.requests_refused += 1
             self._write(answer(bad.status, bad.message.encode()))
@@ -227,13 +227,12 @@ class HttpConnection(asyncio.BufferedProtocol):
         return True
 
     def _stream(self, head: Head, version: Version, wanted: CreateSession | BindSession) -> None:
-        asked = wanted.binding.content_length or _CONTENT_BYTES
         self._link = HttpLink(
             self._transport,
             self._address,
             version,
             is_chunked=head.minor > 0,
-            content_bytes=max(asked, _LEAST_CONTENT_BYTES),
+            content_bytes=wanted.binding.content_length or _CONTENT_BYTES,
             ended=lambda: self._ended(keeps_alive=head.keeps_alive and head.minor > 0),
         )
         headers = self._server.origins.headers(head.headers.get("origin"))

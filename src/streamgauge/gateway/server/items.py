@@ -37,11 +37,9 @@ class Items:
         if mode not in self._source.modes(item):
             raise UnknownItem(ControlCode.BAD_MODE, f"{item} cannot be subscribed in {mode} mode")
         known = self._source.schema(item)
-        unknown = [
-            field for field in fields if known and field not in known and field not in ("key", "command")
-        ]
-        if unknown:
-            raise UnknownItem(ControlCode.BAD_SCHEMA, f"{item} has no field {unknown[0]}")
+        if known and not {*known, "key", "command"}.issuperset(fields):
+            unknown = next(field for field in fields if field not in (*known, "key", "command"))
+            raise UnknownItem(ControlCode.BAD_SCHEMA, f"{item} has no field {unknown}")
 
     def feed(self, item: str, mode: Mode) -> Feed:
         """Subscribe an item at its source if nobody has yet; raises UnknownItem."""

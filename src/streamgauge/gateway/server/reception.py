@@ -38,6 +38,13 @@ class Reception:
         self.gateway = gateway
         self._control = Control(gateway)
         self._opening = SessionOpening(gateway)
+        self._cost = 0
+
+    def collect_cost(self) -> int:
+        """What requests have cost since this was asked last, in plain requests: whoever has just made
+        them is charged."""
+        cost, self._cost, self._control.cost = self._cost + self._control.cost, 0, 0
+        return cost
 
     def on_websocket(self, link: Link, requests: Requests, default: str | None) -> str | None:
         """Answer the requests of a message. `default` is the session meant where none is named; returned
@@ -142,6 +149,7 @@ class Reception:
     def _read(self, line: RequestLine | BadRequest) -> Command | bytes:
         """The command, or the line that says why there is none."""
         self.gateway.counters.requests += 1
+        self._cost += 1
         try:
             if isinstance(line, RequestLine):
                 return command(line)

@@ -7,16 +7,12 @@ import time
 
 from streamgauge.gateway.protocol import notifications
 from streamgauge.gateway.protocol.codes import SessionCode
-from streamgauge.gateway.protocol.commands import Binding, BindSession, CreateSession, Polling
+from streamgauge.gateway.protocol.commands import Binding, BindSession, CreateSession
 from streamgauge.gateway.protocol.sessions import NotRecoverable
 from streamgauge.gateway.server.contract import AdapterSet, NotAuthorized
 from streamgauge.gateway.server.gateway import Gateway
 from streamgauge.gateway.server.links import Link
 from streamgauge.gateway.server.sessions import Budget, Session
-
-_KEEPALIVE_MS = (1000, 30_000)
-_LONGEST_IDLE_MS = 30_000
-_LONGEST_POLLING_MS = 30_000
 
 
 class NotOpened(Exception):
@@ -110,9 +106,8 @@ class SessionOpening:
     def _bind(self, session: Session, link: Link, binding: Binding, recovered: list[bytes]) -> None:
         polling = binding.polling
         session.binding = binding
-        asked = binding.keepalive_ms or self._gateway.settings.keepalive_millis
-        session.keepalive_ms = min(max(asked, _KEEPALIVE_MS[0]), _KEEPALIVE_MS[1])
-        idle_ms = 0 if polling is None else min(polling.idle_ms, _LONGEST_IDLE_MS)
+        session.keepalive_ms = binding.keepalive_ms or self._gateway.settings.keepalive_millis
+        idle_ms = 0 if polling is None else polling.idle_ms
         head = self._head(session, link, session.keepalive_ms if polling is None else idle_ms)
         link.send(b"".join([*head, *recovered]))
         self._gateway.bind(session, link)
@@ -146,7 +141,4 @@ class SessionOpening:
 
     def _end_poll(self, session: Session, link: Link) -> None:
         if session.link is link:
-            binding = session.binding
-            assert binding is not None
-            polling = binding.polling or Polling(0, 0)
-            self._gateway.turn_over(session, min(polling.interval_ms, _LONGEST_POLLING_MS))
+            self._gateway.turn_over(session)

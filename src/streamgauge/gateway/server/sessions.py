@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from streamgauge.gateway.protocol.commands import Binding, Diff
 from streamgauge.gateway.protocol.sessions import Progress
-from streamgauge.gateway.protocol.streams import Stream
+from streamgauge.gateway.protocol.streams import Stream, Touched
 from streamgauge.gateway.protocol.updates import Diffing
 from streamgauge.gateway.protocol.versions import Version
 from streamgauge.gateway.server.contract import AdapterSet
@@ -25,9 +25,7 @@ class Cohort(Stream):
 
     __slots__ = (*("armed_ns", "behind_since_ns", "key", "last_write_ns", "members", "sockets"),)
 
-    def __init__(
-        self, touched: list[Stream], *, limit_bytes: int, recovery_bytes: int, count: int = 0
-    ) -> None:
+    def __init__(self, touched: Touched, *, limit_bytes: int, recovery_bytes: int, count: int = 0) -> None:
         super().__init__(touched, limit_bytes=limit_bytes, recovery_bytes=recovery_bytes, count=count)
         self.members: list[Session] = []
         self.sockets: list[int] = []
@@ -106,7 +104,7 @@ class Session:
             "id",
             "keepalive_ms",
         ),
-        *("last_request_ns", "link", "message_number", "progress", "silent", "slot", "user", "version"),
+        *("last_request_ns", "link", "_message_numbers", "progress", "silent", "slot", "user", "version"),
     )
 
     def __init__(
@@ -125,8 +123,7 @@ class Session:
         self.user: str | None = None
         self.silent = False
         """No CONS for this client."""
-        self.message_number: dict[str | None, int] | None = None
-        """The highest number of a message by sequence."""
+        self._message_numbers: dict[str | None, int] | None = None
         cohort.add(self)
 
     @property
@@ -134,6 +131,13 @@ class Session:
         stream = self.progress.stream
         assert isinstance(stream, Cohort)
         return stream
+
+    @property
+    def message_numbers(self) -> dict[str | None, int]:
+        """The highest number of a message by sequence; most sessions never send one."""
+        if self._message_numbers is None:
+            self._message_numbers = {}
+        return self._message_numbers
 
     @property
     def is_polling(self) -> bool:

@@ -23,11 +23,22 @@ class Limits(SpecModel):
     sessions_per_address: Count | None = Field(default=None, description="None: not limited.")
     subscriptions_per_session: Count = 1000
     items_per_subscription: Count = 1000
+    items_per_session: Count = Field(default=10_000, description="Of all its subscriptions together.")
+    fields_per_subscription: Count = 500
+    subscriptions_per_item: Count = Field(
+        default=10,
+        gt=0,
+        description="How often one session may subscribe to the same item: "
+        "so many times a record's bytes may go to one client.",
+    )
+    sequences_per_session: Count = Field(default=100, description="Of messages, by LS_sequence.")
     request_bytes: Bytes = Field(
         default=50_000, ge=1000, description="Told to clients, who split requests by it."
     )
     requests_per_s: RatePerS = Field(
-        default=500, gt=0, description="Of one connection; what comes faster waits."
+        default=500,
+        gt=0,
+        description="Of one connection; what comes faster waits. Each item of a subscription counts as one.",
     )
     message_fragments: Count = Field(
         default=256, ge=1, description="Of which one WebSocket message may be made."
@@ -37,6 +48,12 @@ class Limits(SpecModel):
         default=65_536,
         ge=4096,
         description="What may wait for one slow reader before its updates are conflated.",
+    )
+    burst_bytes: Bytes = Field(
+        default=4_194_304,
+        ge=4096,
+        description="What a batch of records may become for one client before it is sent; "
+        "what then does not go out waits as for any slow reader.",
     )
     unread_deadline: Seconds = Field(
         default=20,

@@ -147,7 +147,7 @@ class WebSocketConnection(picows.WSListener):
         self._default = self._server.reception.on_websocket(self.link, requests, self._default)
         if had_session and self.link.session is None:
             self.since_s = time.monotonic()
-        self._throttle(len(requests))
+        self._throttle(self._server.reception.collect_cost())
 
     def _is_for_a_neighbour(self, requests: Requests) -> bool:
         """Whether a session is to be bound here that another process has."""
