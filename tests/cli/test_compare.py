@@ -15,7 +15,8 @@ import yaml
 
 from streamgauge.report.document import results_schema
 from tests.cli.streamgauge_command import agents_and_brokers, command, one_run, streamgauge
-from tests.launch.test_run_cycle import end, wait_for
+from tests.launch.test_run_cycle import end
+from tests.waiting import wait_for
 
 SIMULATED = """
 name: {name}

@@ -13,17 +13,9 @@ from typing import Any
 import pytest
 
 from tests.cli.streamgauge_command import agents_and_brokers, command, log_of, one_run, streamgauge
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
-
-
-def wait_for(condition: Any, deadline_s: float = 90) -> Any:
-    end = time.monotonic() + deadline_s
-    while time.monotonic() < end:
-        if found := condition():
-            return found
-        time.sleep(0.1)
-    raise AssertionError("it did not happen in time")
 
 
 def start_long_run(out: Path, *arguments: str) -> subprocess.Popen[str]:

@@ -101,8 +101,9 @@ class PipeRendezvous:
 
 
 def main() -> int:
-    # Ctrl-C in a terminal reaches every process of it; only the one in front decides.
+    # What ends a command may reach every process of it; the end of our input tells that it is our turn.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     # Libraries may print: keep the pipe for ourselves, and let their words go to the log.
     outgoing = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)

@@ -14,6 +14,7 @@ import typer
 from streamgauge.cli.main import INTERRUPTED_EXIT_CODE
 from streamgauge.cli.options import Debug, SecretFile
 from streamgauge.core.errors import BadInput, StreamgaugeError
+from streamgauge.core.guardian import temporary_folder
 from streamgauge.launch.shared_secret import find_secret
 from streamgauge.launch.standalone import Follower, check_listening, own_address
 
@@ -43,7 +44,7 @@ def follower_command(
     """Follow a leader: take agents of whatever runs there, until Ctrl-C."""
     secret = find_secret(secret_file)
     check_listening(leader_host, leader_port, _CONNECT_DEADLINE_S)
-    with tempfile.TemporaryDirectory(prefix="streamgauge-follower-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(dir=temporary_folder(), ignore_cleanup_errors=True) as folder:
         follower = Follower(
             (leader_host, leader_port),
             name=name or host or socket.gethostname(),

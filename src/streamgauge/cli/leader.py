@@ -13,6 +13,7 @@ import typer
 from streamgauge.cli.main import INTERRUPTED_EXIT_CODE
 from streamgauge.cli.options import Debug, SecretFile
 from streamgauge.core.errors import StreamgaugeError, Unreachable
+from streamgauge.core.guardian import temporary_folder
 from streamgauge.launch.shared_secret import make_secret
 from streamgauge.launch.standalone import JoinedFollower, Leader, check_free, own_address
 
@@ -36,7 +37,7 @@ def leader_command(
     host = leader_host or own_address()
     secret, file = make_secret(secret_file)
     check_free(host, leader_port)
-    with tempfile.TemporaryDirectory(prefix="streamgauge-leader-") as folder:
+    with tempfile.TemporaryDirectory(dir=temporary_folder()) as folder:
         try:
             with Leader(host, leader_port, secret, Path(folder) / "master.log") as leader:
                 _say(f"leader at {leader.master}; its secret is {f'in {file}' if file else 'as given'}")

@@ -11,9 +11,11 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 
 from streamgauge.core.errors import StreamgaugeError
+from streamgauge.core.guardian import farewell, own_mark
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Whoever ends us, Ctrl-C, a scheduler or a terminal that closes: all the same, with nothing left running."""
@@ -28,6 +30,7 @@ def main() -> None:
     _on_endings(_leave)
     from streamgauge.cli.commands import app
 
+    own_mark()
     debug = "-d" in sys.argv or "--debug" in sys.argv
     logging.basicConfig(level=logging.DEBUG if debug else logging.CRITICAL + 1)
     try:
@@ -35,6 +38,8 @@ def main() -> None:
         code = _carry_out(app, debug)
     except KeyboardInterrupt:
         code = INTERRUPTED_EXIT_CODE
+    with suppress(KeyboardInterrupt):
+        farewell()
     if _received and code == INTERRUPTED_EXIT_CODE:
         code = 128 + _received[0]
     _flush()

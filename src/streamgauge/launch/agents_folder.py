@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from streamgauge.core.guardian import temporary_folder
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.served_files import IDENTITY_VARIABLE
 from streamgauge.launch.folder_server import served
@@ -52,7 +53,7 @@ def agents_folder(run: RunDir, address: str | None) -> Iterator[AgentsFolder]:
         assert address is not None
         if run.is_everywhere:
             # Files there may take seconds to be seen: events go there, words do not.
-            words = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="streamgauge-meeting-")))
+            words = stack.enter_context(_emptied_after("streamgauge-meeting-"))
         else:
             words = run.local()
         server = stack.enter_context(served(words, address, run.id))
@@ -64,10 +65,15 @@ def agents_folder(run: RunDir, address: str | None) -> Iterator[AgentsFolder]:
         )
 
 
+@contextmanager
+def _emptied_after(prefix: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=temporary_folder()) as folder:
+        yield Path(folder)
+
+
 def _staged(stack: ExitStack, run: RunDir, address: str | None) -> AgentsFolder:
     """A folder of this host with the run's name, which is part of what agents call things."""
-    parent = stack.enter_context(tempfile.TemporaryDirectory(prefix="streamgauge-staged-"))
-    folder = Path(parent, run.id)
+    folder = stack.enter_context(_emptied_after("streamgauge-staged-")) / run.id
     folder.mkdir()
     here = RunDir(str(folder))
     if address is None:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from streamgauge.core.errors import BadInput
+from streamgauge.core.guardian import temporary_folder
 from streamgauge.core.run_files import RunFiles
 from streamgauge.launch.hadoop_java import ask, check_scheme, hadoop_configuration, hadoop_java
 
@@ -84,7 +85,7 @@ class HadoopFiles(RunFiles):
         return pa.PythonFile(_Download(stream, int(size)), mode="r")
 
     def open_output_stream(self, path: str, metadata: Any = None) -> pa.NativeFile:
-        number, name = tempfile.mkstemp(prefix="streamgauge-file-")
+        number, name = tempfile.mkstemp(dir=temporary_folder())
         os.close(number)
         here = Path(name)
         return pa.PythonFile(_Upload(here, lambda: self._send(here, path)), mode="w")

@@ -26,7 +26,7 @@ from pyspark import SparkConf
 from pyspark.java_gateway import launch_gateway
 
 from streamgauge.core.errors import BadInput
-from streamgauge.launch.spark_session import environment_of_spark, first_line, output_to
+from streamgauge.launch.spark_session import environment_of_spark, first_line, java_temporary, output_to
 
 DEADLINE_S = 60.0
 _MEMORY = "512m"
@@ -77,7 +77,8 @@ def hadoop_java() -> Any:
     launch: Any = launch_gateway
     try:
         with environment_of_spark(), output_to(Path(os.devnull)):
-            return launch(conf=SparkConf(loadDefaults=False).set("spark.driver.memory", _MEMORY))
+            settings = {"spark.driver.memory": _MEMORY, "spark.driver.extraJavaOptions": java_temporary()}
+            return launch(conf=SparkConf(loadDefaults=False).setAll(list(settings.items())))
     except Exception as error:  # whatever Spark's launcher comes up with
         raise BadInput(f"Spark's file systems cannot be used: {first_line(error)}") from error
 

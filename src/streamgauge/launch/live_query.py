@@ -23,6 +23,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.errors import StreamgaugeError
+from streamgauge.core.guardian import temporary_folder
 from streamgauge.drivers.kafka.metrics import METRICS_TOPIC
 from streamgauge.launch.live_figures import MESSAGES, MISSED, LiveRow
 from streamgauge.launch.spark_session import first_line
@@ -50,7 +51,7 @@ class LiveQuery:
         self._session, self._run, self._take = session, run, take
         self._seen = threading.Event()
         # Only the driver writes here: which offsets it has read.
-        self._notes = Path(tempfile.mkdtemp(prefix="streamgauge-live-"))
+        self._notes = Path(tempfile.mkdtemp(prefix="streamgauge-live-", dir=temporary_folder()))
         source = session.readStream.format("kafka").option("kafka.bootstrap.servers", bootstrap)
         offsets = json.dumps({METRICS_TOPIC: {"0": first_offset}})
         source = source.option("subscribe", METRICS_TOPIC).option("startingOffsets", offsets)

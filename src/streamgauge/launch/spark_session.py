@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from streamgauge.core.errors import BadInput
+from streamgauge.core.guardian import guard, temporary_folder
 from streamgauge.jvm.java import spark_java_home
 from streamgauge.launch.cluster_settings import (
     ClusterSettings,
@@ -30,7 +32,6 @@ _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.memory": "2g",
-    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
     "spark.sql.shuffle.partitions": "8",
     "spark.sql.session.timeZone": "UTC",
     # Else every column operation sends its call site to Java: more calls than the operation itself.
@@ -70,12 +71,13 @@ def spark_session(
         check_slots(slots_needed, local, master)
     on_cluster = cluster_settings(master, slots_needed + spare_slots) if local is None else ClusterSettings()
     settings = {"spark.master": master, "spark.app.name": "streamgauge", **_SETTINGS, **on_cluster.settings}
+    settings["spark.driver.extraJavaOptions"] = f"-XX:+UseParallelGC {java_temporary()}"
     if jars:
         settings["spark.jars"] = ",".join(map(str, jars))
     try:
         on_interrupt = signal.getsignal(signal.SIGINT)
         variables = {**_for_spark(is_local=local is not None), **on_cluster.environment}
-        with _environment(variables), output_to(log):
+        with java_is_ours(), _environment(variables), output_to(log):
             session = _started(settings, on_cluster.secrets)
         if threading.current_thread() is threading.main_thread():
             # Spark puts its own in place, which does not know of cases that have to be ended well.
@@ -149,8 +151,27 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
 @contextmanager
 def environment_of_spark() -> Iterator[None]:
     """For whoever starts Spark's Java on this host, for something else than a session."""
-    with _environment(_for_spark(is_local=True)):
+    with java_is_ours(), _environment(_for_spark(is_local=True)):
         yield
+
+
+@contextmanager
+def java_is_ours() -> Iterator[None]:
+    """PySpark knows its Java only once it answers; before, and when we are killed, our guardian ends it.
+
+    The file in which Java tells its address is temporary too.
+    """
+    guard()
+    before, tempfile.tempdir = tempfile.tempdir, str(temporary_folder())
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
+def java_temporary() -> str:
+    """Java does not look at TMPDIR."""
+    return f"-Djava.io.tmpdir={temporary_folder()}"
 
 
 @contextmanager

@@ -19,6 +19,7 @@ import pyspark
 
 from streamgauge.core.environment import FOLLOWER_VARIABLE
 from streamgauge.core.errors import BadInput
+from streamgauge.core.guardian import temporary_folder
 from streamgauge.jvm.java import spark_java_home
 from streamgauge.systems.processes import end, log_text, spawn, why_it_ended
 
@@ -55,7 +56,8 @@ class _Daemon:
 
     def __init__(self, arguments: list[str], settings: dict[str, str], secret: str, log: Path, **more: str):
         home = Path(pyspark.__file__).parent
-        options = " ".join(f"-D{key}={value}" for key, value in {**DAEMON_SETTINGS, **settings}.items())
+        own = {"java.io.tmpdir": str(temporary_folder()), **DAEMON_SETTINGS, **settings}
+        options = " ".join(f"-D{key}={value}" for key, value in own.items())
         environment = {
             **os.environ,
             "JAVA_HOME": str(spark_java_home()),

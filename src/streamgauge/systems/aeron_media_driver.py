@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from streamgauge.core.errors import SystemFailed
+from streamgauge.core.guardian import memory_folder
 from streamgauge.core.units import format_bytes
 from streamgauge.jvm import aeron_directory
 from streamgauge.jvm.aeron_directory import driver_state
@@ -17,7 +18,6 @@ from streamgauge.jvm.java import find_java
 from streamgauge.systems import aeron_profiles
 from streamgauge.systems.server_process import ServerProcess
 
-_MEMORY = Path("/dev/shm")
 _SOURCES = Path(aeron_directory.__file__).parent / "media_driver"
 """Idle strategies of ours."""
 _JVM = (
@@ -50,7 +50,7 @@ class AeronMediaDriver(ServerProcess):
         super().__init__(log_dir)
         self._profile = aeron_profiles.chosen(profile, os.cpu_count() or 1)
         self._wanted = {**aeron_profiles.PROFILES[self._profile], **(properties or {})}
-        self._memory = memory or (_MEMORY if _MEMORY.is_dir() else None)
+        self._memory = memory
         self._properties: dict[str, str] = {}
         self.notes: list[str] = []
 
@@ -59,8 +59,7 @@ class AeronMediaDriver(ServerProcess):
             self._wanted, aeron_profiles.socket_limits()
         )
         self.notes += aeron_profiles.core_notes(self._profile, os.cpu_count() or 1)
-        if self._memory is not None:
-            self._check_room(self._memory)
+        self._check_room(self._parent())
 
     def _check_room(self, memory: Path) -> None:
         """Buffers that do not fit would end clients with SIGBUS, later."""
@@ -77,8 +76,8 @@ class AeronMediaDriver(ServerProcess):
                 "aeron.term.buffer.length, aeron.ipc.term.buffer.length)"
             )
 
-    def _parent(self) -> Path | None:
-        return self._memory
+    def _parent(self) -> Path:
+        return self._memory or memory_folder()
 
     def _command(self) -> list[str]:
         options = [f"-D{name}={value}" for name, value in self._all_properties().items()]

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from streamgauge.core.errors import NotInstalled, SystemFailed
 from streamgauge.core.folders import cache_folder
+from streamgauge.core.guardian import with_mark
 
 _DEADLINE_S = 300.0
 _WANTED = re.compile(r"^Inst (\S+)", re.MULTILINE)
@@ -132,7 +133,7 @@ def _run(command: Sequence[str], folder: Path) -> tuple[str, str]:
         done = subprocess.run(
             command,
             cwd=folder,
-            env=environment,
+            env=with_mark(environment),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from streamgauge.core.errors import SystemFailed, Unreachable
+from streamgauge.core.guardian import temporary_folder
+from streamgauge.core.scratch import ScratchFolder
 from streamgauge.jvm.jars import Progress, classpath, fetch, locked_version
 from streamgauge.jvm.java import find_java
 from streamgauge.systems import kafka_properties
@@ -21,7 +23,6 @@ from streamgauge.systems.contract import START_DEADLINE_S, System
 from streamgauge.systems.kafka_properties import Node
 from streamgauge.systems.ports import HOST
 from streamgauge.systems.processes import end, log_text, spawn, why_it_ended
-from streamgauge.systems.scratch import ScratchFolder
 
 DATA_PREFIX = "streamgauge-kafka-"
 _PORT_ATTEMPTS = 3
@@ -49,7 +50,7 @@ _SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
 class KafkaCluster(System):
     """Brokers on 127.0.0.1 with a fresh, temporary data folder.
 
-    Brokers die with the thread that called `launch` (see `processes.spawn`), unless
+    Brokers die with the process that called `launch` (see `processes.spawn`), unless
     `dies_with_parent` is off; then whoever starts them has to see to their end.
     """
 
@@ -85,7 +86,7 @@ class KafkaCluster(System):
         self._java = str(find_java().executable)
         self._classpath = classpath(fetch("kafka", self._progress))
         try:
-            self._data = ScratchFolder(DATA_PREFIX, self._data_parent)
+            self._data = ScratchFolder(DATA_PREFIX, self._data_parent or temporary_folder())
             self._nodes = kafka_properties.new_nodes(self.brokers)
             for node in self._nodes:
                 self._properties_file(node).write_text(kafka_properties.render(self._properties(node)))

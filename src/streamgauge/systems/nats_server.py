@@ -11,6 +11,7 @@ from pathlib import Path
 
 from streamgauge.core.errors import NotInstalled, SystemFailed
 from streamgauge.core.folders import cache_folder
+from streamgauge.core.guardian import with_mark
 from streamgauge.systems.ports import HOST, free_ports
 from streamgauge.systems.server_process import ServerProcess
 
@@ -83,7 +84,7 @@ def nats_executable() -> Path:
     try:
         ran = subprocess.run(
             [go, "install", MODULE],
-            env={**os.environ, "GOBIN": str(built.parent)},
+            env=with_mark({**os.environ, "GOBIN": str(built.parent)}),
             capture_output=True,
             text=True,
             timeout=_BUILD_DEADLINE_S,

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from streamgauge.core.errors import SystemFailed
-from streamgauge.core.parent_death import die_with_parent
+from streamgauge.core.guardian import with_mark, without_mark
 
 STOP_DEADLINE_S = 10.0
 _KILL_DEADLINE_S = 5.0
@@ -32,10 +32,9 @@ def spawn(
 ) -> subprocess.Popen[bytes]:
     """Start a process that writes to `log`, in a session of its own: Ctrl-C is for us, not for it.
 
-    With `dies_with_parent` (Linux) the kernel kills it when the *thread* that called this
-    ends, however it ends. So call this from a thread that lives as long as the system should,
-    usually the main one.
+    With `dies_with_parent` our guardian ends it when we have ended, however that was.
     """
+    environment = with_mark(environment) if dies_with_parent else without_mark(environment)
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as out:
         try:
@@ -47,7 +46,6 @@ def spawn(
                 start_new_session=True,
                 pass_fds=pass_fds,
                 env=environment,
-                preexec_fn=die_with_parent() if dies_with_parent else None,  # noqa: PLW1509
             )
         except OSError as error:
             raise SystemFailed(f"{command[0]}: cannot be started: {error}") from error

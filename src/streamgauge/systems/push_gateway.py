@@ -27,7 +27,7 @@ _STOP_DEADLINE_S = 15.0
 class PushGateway(System):
     """One gateway on this machine, of one process or several.
 
-    It dies with the thread that called `launch` (see `processes.spawn`).
+    It dies with the process that called `launch` (see `processes.spawn`).
     """
 
     def __init__(

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from streamgauge.core.errors import BadInput, SystemFailed, Unreachable
+from streamgauge.core.guardian import temporary_folder
+from streamgauge.core.scratch import ScratchFolder
 from streamgauge.systems.contract import START_DEADLINE_S, System
 from streamgauge.systems.processes import end, log_text, spawn, why_it_ended
-from streamgauge.systems.scratch import ScratchFolder
 
 _POLL_S = 0.02
 _ATTEMPTS = 3
@@ -28,7 +29,7 @@ def refuse_own(properties: Iterable[str], is_own: Callable[[str], bool]) -> None
 
 
 class ServerProcess(System):
-    """Dies with the thread that launched it (see `processes.spawn`)."""
+    """Dies with the process that launched it (see `processes.spawn`)."""
 
     what: ClassVar[str]
     """As it is spoken of: "Aeron's media driver"."""
@@ -61,9 +62,9 @@ class ServerProcess(System):
         """What of its log tells why it ended; empty: the last line that looks like it."""
         return ""
 
-    def _parent(self) -> Path | None:
-        """Where its folder is made; None: among the system's temporary files."""
-        return None
+    def _parent(self) -> Path:
+        """Where its folder is made."""
+        return temporary_folder()
 
     @property
     def folder(self) -> Path:

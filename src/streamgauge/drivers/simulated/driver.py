@@ -21,6 +21,7 @@ import numpy as np
 
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S, Clock, read_clocks
 from streamgauge.core.errors import BadInput
+from streamgauge.core.guardian import memory_folder, temporary_folder
 from streamgauge.drivers.contract import (
     Acks,
     Capabilities,
@@ -99,8 +100,8 @@ class Simulated(LoopDriver):
 
     def prepare_topics(self, topics: Topics, names: tuple[str, ...]) -> list[str]:
         if self._folder is None:
-            memory = Path("/dev/shm") if self._is_real and Path("/dev/shm").is_dir() else None
-            self._made = self._folder = Path(tempfile.mkdtemp(prefix="streamgauge-simulated-", dir=memory))
+            parent = memory_folder() if self._is_real else temporary_folder()
+            self._made = self._folder = Path(tempfile.mkdtemp(prefix="streamgauge-simulated-", dir=parent))
         self._partitions = topics.partitions
         for name in names:
             (self._folder / name).mkdir()

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.serialization import pkcs12
 from pydantic import SecretStr
 
+from streamgauge.core.guardian import temporary_folder
 from streamgauge.gateway.connector.cipher_suites import openssl_name
 from streamgauge.gateway.connector.java_keystore import JKS_MAGIC, BadKeystore, read_jks
 from streamgauge.gateway.connector.parameters import BadParameter
@@ -93,7 +94,9 @@ def tls_context(settings: TlsSettings) -> ssl.SSLContext:
             raise BadParameter("cipher.suites", f"OpenSSL knows none of {known}") from None
     identity = own_identity(settings)
     if identity is not None:
-        with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:  # It can be loaded from a file only.
+        with tempfile.NamedTemporaryFile(
+            "w", dir=temporary_folder()
+        ) as file:  # It can be loaded from a file only.
             file.write(identity.key + identity.certificates)
             file.flush()
             context.load_cert_chain(file.name)

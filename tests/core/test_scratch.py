@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from streamgauge.systems.scratch import ScratchFolder, remove_abandoned
+from streamgauge.core.scratch import ScratchFolder, remove_abandoned
 
 
 def test_a_folder_in_use_stays_and_a_removed_one_is_gone(tmp_path: Path) -> None:
@@ -21,7 +21,7 @@ def test_a_folder_in_use_stays_and_a_removed_one_is_gone(tmp_path: Path) -> None
 
 def test_the_folder_of_a_killed_maker_is_removed_by_the_next(tmp_path: Path) -> None:
     code = (
-        "import os, pathlib, sys; from streamgauge.systems.scratch import ScratchFolder;"
+        "import os, pathlib, sys; from streamgauge.core.scratch import ScratchFolder;"
         "ScratchFolder('data-', pathlib.Path(sys.argv[1])); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], timeout=30, check=False)

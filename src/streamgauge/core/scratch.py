@@ -11,6 +11,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from streamgauge.core.errors import BadInput
@@ -21,13 +22,12 @@ _LOCK = "in-use.lock"
 class ScratchFolder:
     """`path` is the folder; `lock_fd` is to be passed on to processes that use it."""
 
-    def __init__(self, prefix: str, parent: Path | None = None) -> None:
-        parent = parent or Path(tempfile.gettempdir())
+    def __init__(self, prefix: str, parent: Path) -> None:
         try:
             parent.mkdir(parents=True, exist_ok=True)
             remove_abandoned(prefix, parent)
             self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent)).absolute()
-            self.lock_fd = _locked(self.path)
+            self.lock_fd = locked(self.path)
         except OSError as error:
             raise BadInput(f"{parent}: cannot make a data folder there: {error}") from error
 
@@ -40,6 +40,12 @@ class ScratchFolder:
 
 def remove_abandoned(prefix: str, parent: Path) -> None:
     """Remove this user's folders whose lock nobody holds."""
+    for folder in abandoned(prefix, parent):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def abandoned(prefix: str, parent: Path) -> Iterator[Path]:
+    """This user's folders whose lock nobody holds; while one is looked at, we do."""
     for folder in parent.glob(f"{prefix}*"):
         try:
             if folder.is_symlink() or folder.lstat().st_uid != os.getuid():
@@ -49,14 +55,15 @@ def remove_abandoned(prefix: str, parent: Path) -> None:
             continue
         try:
             fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
         except OSError:
             pass  # Still in use.
+        else:
+            yield folder
         finally:
             os.close(lock_fd)
 
 
-def _locked(folder: Path) -> int:
+def locked(folder: Path) -> int:
     """Lock first, then give the file its name: nobody sees it unlocked while we live."""
     unnamed = folder / f".{_LOCK}"
     lock_fd = os.open(unnamed, os.O_RDWR | os.O_CREAT, 0o600)
