@@ -76,9 +76,8 @@ class Running:
 
     def metric(self, name: str) -> float:
         text = self.call(self.server.gateway.metrics).decode()
-        [value] = [
-            line.split()[1] for line in text.splitlines() if line.startswith(f"streamgauge_gateway_{name}{{")
-        ]
+        beginning = f"streamgauge_gateway_{name}" + ("" if "{" in name else "{")
+        [value] = [line.split()[1] for line in text.splitlines() if line.startswith(beginning)]
         return float(value)
 
 

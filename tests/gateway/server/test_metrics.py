@@ -7,7 +7,7 @@ from streamgauge.gateway.server.metrics import Counters, exposition
 def test_the_text_is_what_prometheus_reads() -> None:
     sources = {("SET", "A"): SourceCounters(records_read=5), ("SET", 'b"\\'): SourceCounters(records_read=6)}
     gauges = [("sessions", "open sessions", 3)]
-    text = exposition(Counters(frames=7), gauges, process=2, sources=sources).decode()
+    text = exposition(Counters(frames=7), gauges, {"cpu": 4}, process=2, sources=sources).decode()
     assert text.endswith("\n")
     lines = text.splitlines()
     assert "# TYPE streamgauge_gateway_frames_total counter" in lines

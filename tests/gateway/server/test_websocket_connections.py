@@ -95,6 +95,13 @@ def test_what_is_added_for_who_does_not_read_is_no_progress(said: bytes) -> None
         assert send_until_closed(client, 200 * said, 500) < 500
 
 
+def test_who_does_not_read_is_dropped_without_a_session_too() -> None:
+    limits = {"requests_per_s": UNLIMITED, "unread_deadline": "1s", "connect_deadline": "60s"}
+    with running({"limits": limits}) as server, WebSocket(server) as client:
+        assert send_until_closed(client, 200 * masked(b"p" * 125, PING), 500) < 500
+        assert server.metric('drops_total{process="0",reason="unread"}') == 1
+
+
 @pytest.mark.parametrize("bit", [0x40, 0x20, 0x10])
 def test_reserved_bits_are_for_extensions_and_none_was_agreed_on(bit: int) -> None:
     with running() as server, WebSocket(server) as client:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 
 class Allowance:
     __slots__ = ("_at_s", "_left", "_per_s")
@@ -16,15 +14,3 @@ class Allowance:
         self._left = min(self._per_s, self._left + (now_s - self._at_s) * self._per_s) - requests
         self._at_s = now_s
         return 0.0 if self._left >= 0 else -self._left / self._per_s
-
-
-def read_later(transport: asyncio.Transport, wait_s: float) -> None:
-    """Who asks too fast is not read for a while."""
-    if wait_s and not transport.is_closing() and transport.is_reading():
-        transport.pause_reading()
-        asyncio.get_running_loop().call_later(wait_s, _read_again, transport)
-
-
-def _read_again(transport: asyncio.Transport) -> None:
-    if not transport.is_closing():
-        transport.resume_reading()

@@ -12,6 +12,7 @@ from streamgauge.gateway.protocol.codes import SessionCode
 from streamgauge.gateway.protocol.commands import Diff
 from streamgauge.gateway.protocol.feeds import Feed
 from streamgauge.gateway.protocol.subscriptions import Plan
+from streamgauge.gateway.server.budget import Budget, Reason
 from streamgauge.gateway.server.contract import AdapterSet
 from streamgauge.gateway.server.delivery import Delivery
 from streamgauge.gateway.server.items import Items
@@ -34,6 +35,7 @@ class Gateway:
     ) -> None:
         self.settings, self.process = settings, process
         self.counters = Counters()
+        self.budget = Budget(settings.limits, self.counters)
         self.delivery = Delivery(settings, self.counters, ended=self.prune, turn_over=self.turn_over)
         self.sessions: dict[str, Session] = {}
         self.sessions_of: Counter[str] = Counter()
@@ -153,13 +155,15 @@ class Gateway:
             ),
             ("cohorts", "groups of sessions that are sent the same", len(cohorts)),
             ("items", "items subscribed at their sources", sum(len(items) for items in self._items.values())),
+            *self.budget.gauges(),
         ]
+        drops = {reason.value: self.budget.dropped[reason] for reason in Reason}
         sources = {
             (each.name, name): source.counters
             for each in self.adapter_sets.values()
             for name, source in each.sources.items()
         }
-        return exposition(self.counters, gauges, self.process, sources)
+        return exposition(self.counters, gauges, drops, self.process, sources)
 
     def prune(self, plans: Iterable[Plan]) -> None:
         for plan in plans:

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from streamgauge.gateway.protocol import notifications
+from streamgauge.gateway.server.budget import Reason
 from streamgauge.gateway.server.sending import send_to_all
 from streamgauge.gateway.server.sessions import Cohort
 
@@ -92,25 +93,14 @@ class Housekeeping:
 
     def _drop_connections(self, now_ns: int, now_s: float) -> None:
         limits = self._server.settings.limits
-        unread_ns = int(limits.unread_deadline * _NS_PER_S)
-        for cohort in self._server.gateway.delivery.cohorts.all():
-            since_ns, link = cohort.behind_since_ns, cohort.members[0].link
-            if since_ns is None or link is None:
-                continue
-            taken_bytes = link.taken_bytes
-            if taken_bytes > link.seen_bytes:
-                # Slow, but it takes something.
-                link.seen_bytes, cohort.behind_since_ns = taken_bytes, now_ns
-            elif now_ns - since_ns > unread_ns:
-                self._server.gateway.counters.connections_dropped += 1
-                link.abort()
+        self._server.gateway.budget.look(now_ns)
         for connection in list(self._server.connections):
             allowed_s = _IDLE_S if connection.is_idle else limits.connect_deadline
             if not connection.is_streaming and now_s - connection.since_s > allowed_s:
-                connection.drop()
+                connection.drop(Reason.IDLE if connection.is_idle else Reason.UNFINISHED)
         for websocket in list(self._server.websockets):
             if websocket.link.session is None and now_s - websocket.since_s > limits.connect_deadline:
-                websocket.drop()
+                websocket.drop(Reason.NO_SESSION)
 
     def _sync(self, now_ns: int) -> None:
         """Per session: how long it has been bound, for clients that measure whether they keep up; and
@@ -124,8 +114,7 @@ class Housekeeping:
             if binding.inactivity_ms:
                 allowed_ns = binding.inactivity_ms * _NS_PER_MS + int(_HEARTBEAT_GRACE_S * _NS_PER_S)
                 if now_ns - session.last_request_ns > allowed_ns:
-                    self._server.gateway.counters.connections_dropped += 1
-                    link.abort()
+                    link.account.drop(Reason.SILENT)
 
     def _forget_pasts(self, now_ns: int) -> None:
         moved = self._server.gateway.delivery.cohorts.moved

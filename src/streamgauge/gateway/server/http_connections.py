@@ -11,7 +11,7 @@ from streamgauge.gateway.protocol.commands import BindSession, CreateSession
 from streamgauge.gateway.protocol.requests import BadRequest, RequestLine
 from streamgauge.gateway.protocol.versions import Version
 from streamgauge.gateway.server import websocket_connections
-from streamgauge.gateway.server.allowance import Allowance, read_later
+from streamgauge.gateway.server.budget import Reason
 from streamgauge.gateway.server.http_messages import (
     MAX_HEAD_BYTES,
     BadHttp,
@@ -39,8 +39,7 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     __slots__ = (
         *(
-            "_address",
-            "_allowance",
+            "_account",
             "_head",
             "_link",
             "_raw_head",
@@ -60,7 +59,6 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._unread = received
         self._head: Head | None = None
         self._raw_head = b""
-        self._allowance = Allowance(server.settings.limits.requests_per_s, time.monotonic())
         self._link: HttpLink | None = None
         self.since_s = time.monotonic()
         """When it began to wait for what it is waiting for now."""
@@ -74,17 +72,18 @@ class HttpConnection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's transports do not derive from asyncio's.
         self._transport = cast(asyncio.Transport, transport)
-        peer = transport.get_extra_info("peername")
-        self._address = peer[0] if peer else ""
+        self._account = self._server.gateway.budget.open(self._transport)
         self._server.gateway.counters.connections += 1
         self._server.connections[self] = None
         if self._unread:
             # Before anything is read from the socket itself.
             unread, self._unread = self._unread, b""
-            self.take(unread)
+            with self._account:
+                self.take(unread)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._server.connections.pop(self, None)
+        self._account.close()
         if self._link is not None:
             self._server.gateway.broken(self._link)
 
@@ -92,40 +91,38 @@ class HttpConnection(asyncio.BufferedProtocol):
         return _BUFFER
 
     def buffer_updated(self, nbytes: int) -> None:
-        self.take(bytes(_BUFFER[:nbytes]))
+        with self._account:
+            self.take(bytes(_BUFFER[:nbytes]))
 
     def pause_writing(self) -> None:
         if self._link is None:
             # Who does not read answers is not asked for more requests.
-            self._transport.pause_reading()
+            self._account.filled(reads_on=False)
             return
-        self._link.is_clear = False
+        self._link.filled()
         if self._link.session is not None:
             self._server.gateway.delivery.socket_filled(self._link.session)
 
     def resume_writing(self) -> None:
-        if not self._transport.is_closing() and not self._transport.is_reading():
-            self._transport.resume_reading()
-        if self._link is not None:
-            self._link.is_clear = True
+        if self._link is None:
+            self._account.drained()
+        else:
+            self._link.drained()
             if self._link.session is not None:
                 self._server.gateway.delivery.socket_drained(self._link.session)
 
-    def drop(self) -> None:
-        self._server.gateway.counters.connections_dropped += 1
-        self._transport.abort()
+    def drop(self, reason: Reason) -> None:
+        self._account.drop(reason)
 
     def take(self, data: bytes) -> None:
         """What the client has sent."""
         if self.is_idle:
             self.is_idle, self.since_s = False, time.monotonic()
         self._received += data
-        limit = MAX_HEAD_BYTES + self._server.settings.limits.request_bytes
-        if self._link is not None:
-            if len(self._received) > limit:
-                self.drop()
-            return
-        self._advance()
+        if self._link is None:
+            self._advance()
+        if self in self._server.connections:
+            self._account.keep(len(self._received))
 
     def _advance(self) -> None:
         """Answer all whole requests, one after another; an answer that goes on makes the next one wait."""
@@ -142,8 +139,7 @@ class HttpConnection(asyncio.BufferedProtocol):
                 del self._received[:length]
                 self._head = None
                 self._respond(head, body)
-                cost = max(1, self._server.reception.collect_cost())
-                read_later(self._transport, self._allowance.spend(cost, time.monotonic()))
+                self._account.spend(max(1, self._server.reception.collect_cost()))
         except BadHttp as bad:
             self._server.gateway.counters.requests_refused += 1
             self._write(answer(bad.status, bad.message.encode()))
@@ -182,7 +178,8 @@ class HttpConnection(asyncio.BufferedProtocol):
         if self._is_upgraded:
             transport = SilentTransport(transport).as_transport()
         received = bytes(self._received)
-        websocket_connections.take_over(self._server, self._transport, transport, *spoken, received)
+        self._received.clear()
+        websocket_connections.take_over(self._server, self._account, transport, *spoken, received)
 
     def _respond(self, head: Head, body: bytes) -> None:
         origin = head.headers.get("origin")
@@ -228,8 +225,7 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def _stream(self, head: Head, version: Version, wanted: CreateSession | BindSession) -> None:
         self._link = HttpLink(
-            self._transport,
-            self._address,
+            self._account,
             version,
             is_chunked=head.minor > 0,
             content_bytes=wanted.binding.content_length or _CONTENT_BYTES,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from streamgauge.gateway.protocol.versions import Version
+from streamgauge.gateway.server.accounts import Account
 from streamgauge.gateway.server.framing import LAST_CHUNK, http_chunk, websocket_frame
 
 if TYPE_CHECKING:
@@ -21,28 +21,16 @@ _TLS_ROOM_BYTES = 65_536
 class Link(ABC):
     """`is_clear`: what was written last has gone to the socket, nothing waits in the process."""
 
-    __slots__ = (
-        "address",
-        "held_bytes",
-        "is_clear",
-        "seen_bytes",
-        "session",
-        "socket",
-        "transport",
-        "version",
-    )
+    __slots__ = ("account", "address", "is_clear", "session", "socket", "transport", "version")
 
     kind: LinkKind
 
-    def __init__(self, transport: asyncio.Transport, address: str, version: Version) -> None:
-        self.transport, self.address, self.version = transport, address, version
+    def __init__(self, account: Account, version: Version) -> None:
+        self.account, self.address, self.version = account, account.address, version
+        transport = self.transport = account.transport
         self.session: Session | None = None
         """The one bound to it now."""
         self.is_clear = True
-        self.held_bytes = 0
-        """All that ever had to wait in the transport."""
-        self.seen_bytes = 0
-        """What the socket had taken of it when somebody looked last."""
         is_tls = transport.get_extra_info("ssl_object") is not None
         self.socket = -1 if is_tls else transport.get_extra_info("socket").fileno()
         """To be written to directly; -1 when bytes have to pass the transport."""
@@ -78,13 +66,20 @@ class Link(ABC):
     def hold(self, data: bytes) -> None:
         """Let bytes wait in the transport: the socket is full."""
         if not self.transport.is_closing():
-            self.held_bytes += len(data)
+            self.account.held_bytes += len(data)
             self.transport.write(data)
+            if not self.is_clear:
+                self.account.owe()
 
-    @property
-    def taken_bytes(self) -> int:
-        """How much of what had to wait the socket has taken since: what is added to it is no progress."""
-        return self.held_bytes - self.transport.get_write_buffer_size()
+    def filled(self) -> None:
+        """The socket takes no more."""
+        self.is_clear = False
+        self.account.filled()
+
+    def drained(self) -> None:
+        """The socket has taken what waited."""
+        self.is_clear = True
+        self.account.drained()
 
     def abort(self) -> None:
         """Close at once, whatever waits."""
@@ -112,15 +107,14 @@ class HttpLink(Link):
 
     def __init__(
         self,
-        transport: asyncio.Transport,
-        address: str,
+        account: Account,
         version: Version,
         *,
         is_chunked: bool,
         content_bytes: int,
         ended: Callable[[], None],
     ) -> None:
-        super().__init__(transport, address, version)
+        super().__init__(account, version)
         self._is_chunked, self._ended = is_chunked, ended
         self.left_bytes = content_bytes
         """What the client is ready to read of this answer."""

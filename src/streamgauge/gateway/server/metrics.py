@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from streamgauge.gateway.server.contract import SourceCounters
 
 _PREFIX = "streamgauge_gateway_"
+Gauge = tuple[str, str, float]
+"""Name, help and value."""
 
 
 @dataclass
@@ -31,6 +33,8 @@ class Counters:
     events_lost: int = 0
     connections_dropped: int = 0
     connections_handed_over: int = 0
+    reads_delayed: int = 0
+    reading_cpu_ns: int = 0
     process_restarts: int = 0
 
 
@@ -52,6 +56,8 @@ _HELP = {
     "events_lost": "events dropped and announced to their client as lost",
     "connections_dropped": "connections closed because their client broke a rule or a deadline",
     "connections_handed_over": "connections given to the process that has the session they asked for",
+    "reads_delayed": "times a connection was not read for a while, having used up its share",
+    "reading_cpu_ns": "nanoseconds of processing time spent on what clients sent",
     "process_restarts": "processes of the gateway started again after they had died, the same from each",
 }
 _SOURCE_HELP = {
@@ -65,16 +71,19 @@ assert set(_SOURCE_HELP) == {field.name for field in fields(SourceCounters)}
 
 def exposition(
     counters: Counters,
-    gauges: Iterable[tuple[str, str, float]],
+    gauges: Iterable[Gauge],
+    drops: Mapping[str, int],
     process: int,
     sources: Mapping[tuple[str, str], SourceCounters],
 ) -> bytes:
-    """`gauges`: name, help and value. `sources`: by adapter set and data adapter. Every process tells
-    of itself."""
+    """`drops`: connections dropped by reason. `sources`: by adapter set and data adapter. Every process
+    tells of itself."""
     labels = f'process="{process}"'
     lines: list[str] = []
     for name, text in _HELP.items():
         lines += _metric(f"{name}_total", text, "counter", [(labels, getattr(counters, name))])
+    by_reason = [(f'{labels},reason="{reason}"', count) for reason, count in drops.items()]
+    lines += _metric("drops_total", "connections dropped, by reason", "counter", by_reason)
     for name, text in _SOURCE_HELP.items():
         values = [
             (f'{labels},adapter_set="{_escaped(adapters)}",data_adapter="{_escaped(adapter)}"', count)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 from streamgauge.core.errors import BadInput
+from streamgauge.gateway.server.budget import Reason
 from streamgauge.gateway.server.contract import AdapterSet
 from streamgauge.gateway.server.gateway import Gateway
 from streamgauge.gateway.server.housekeeping import Housekeeping
@@ -85,9 +86,9 @@ class PushServer:
         self.gateway.stop()
         await asyncio.sleep(_GRACE_S)
         for connection in list(self.connections):
-            connection.drop()
+            connection.drop(Reason.STOPPING)
         for websocket in list(self.websockets):
-            websocket.drop()
+            websocket.drop(Reason.STOPPING)
         await asyncio.sleep(0)
 
     def _adopt(self, connection: socket.socket, received: bytes, is_upgraded: bool) -> None:

@@ -14,6 +14,9 @@ LISTENING = "listening on "
 
 DiffFormat = Literal["jsonpatch", "diff_match_patch"]
 Positive = Annotated[int, Field(gt=0)]
+Part = Annotated[float, Field(gt=0, le=1)]
+_HEAD_BYTES = 16_384
+"""The longest head of an HTTP request."""
 
 
 class Limits(SpecModel):
@@ -43,6 +46,30 @@ class Limits(SpecModel):
     message_fragments: Count = Field(
         default=256, ge=1, description="Of which one WebSocket message may be made."
     )
+    kept_bytes: Bytes = Field(
+        default=131_072, description="Of what one connection has sent, held until it can be dealt with."
+    )
+    kept_bytes_of_address: Bytes = Field(default=33_554_432, description="The same, of one address.")
+    kept_bytes_of_all: Bytes = Field(default=67_108_864, description="The same, of all connections.")
+    owed_bytes: Bytes = Field(
+        default=16_777_216,
+        description="What may wait for one connection. Past a quarter of it its requests are not read.",
+    )
+    owed_bytes_of_address: Bytes = Field(default=268_435_456, description="The same, of one address.")
+    owed_bytes_of_all: Bytes = Field(default=536_870_912, description="The same, of all connections.")
+    cpu_share: Part = Field(
+        default=0.25,
+        description="Of a core, for what one connection sends. Past it, it is not read for a while; past "
+        "twice what can be saved up, it is dropped.",
+    )
+    cpu_share_of_address: Part = Field(
+        default=0.7, description="The same, of one address; nobody is dropped."
+    )
+    cpu_share_of_all: Part = Field(
+        default=0.9,
+        description="The same, of all connections. Past it, those who have used half of theirs wait.",
+    )
+    cpu_window: Seconds = Field(default=4, gt=0, description="For so long an unused share is saved up.")
     connect_deadline: Seconds = Field(default=10, gt=0, description="From the first byte to a whole request.")
     backlog_bytes: Bytes = Field(
         default=65_536,
@@ -65,6 +92,16 @@ class Limits(SpecModel):
         ge=4096,
         description="What is kept of one session's (or cohort's) past for session recovery.",
     )
+
+    @model_validator(mode="after")
+    def _has_room_for_a_request(self) -> Limits:
+        least = self.request_bytes + _HEAD_BYTES
+        if self.kept_bytes < least:
+            raise ValueError(
+                f"kept_bytes: {self.kept_bytes} has no room for a request of request_bytes and its head: "
+                f"make it at least {least}"
+            )
+        return self
 
 
 class ServerSettings(SpecModel):

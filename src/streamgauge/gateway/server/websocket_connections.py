@@ -12,7 +12,8 @@ from picows.picows import WSProtocol  # type: ignore[attr-defined]
 
 from streamgauge.gateway.protocol.requests import RequestLine, websocket_requests
 from streamgauge.gateway.protocol.versions import Version, offered_subprotocol
-from streamgauge.gateway.server.allowance import Allowance, read_later
+from streamgauge.gateway.server.accounts import Account
+from streamgauge.gateway.server.budget import Reason
 from streamgauge.gateway.server.framing import masked_frame, pong_frame
 from streamgauge.gateway.server.http_messages import Head
 from streamgauge.gateway.server.links import WebSocketLink
@@ -31,12 +32,13 @@ class WebSocketConnection(picows.WSListener):
     """One client's. Text messages only; what breaks the rules ends it, with the code that says why."""
 
     __slots__ = (
-        *("_allowance", "_default", "_fragments", "_leaving", "_ping", "_server", "_subprotocol"),
+        *("_account", "_default", "_fragments", "_leaving", "_ping", "_server", "_subprotocol"),
         *("_unfinished_bytes", "_version", "_websocket", "link", "since_s"),
     )
 
-    def __init__(self, server: PushServer, subprotocol: str, version: Version) -> None:
-        self._server, self._subprotocol, self._version = server, subprotocol, version
+    def __init__(self, server: PushServer, account: Account, subprotocol: str, version: Version) -> None:
+        self._server, self._account = server, account
+        self._subprotocol, self._version = subprotocol, version
         self._leaving: list[bytes] | None = None
         """Messages that another process is going to deal with, which is given this connection."""
         self._default: str | None = None
@@ -46,15 +48,12 @@ class WebSocketConnection(picows.WSListener):
         """Of all fragments together."""
         self._ping: bytes | None = None
         """The last one that could not be answered yet; those before it need no answer (RFC 6455, 5.5.3)."""
-        self._allowance: Allowance | None = None
         self.since_s = time.monotonic()
         """When it came, or its last session ended: without one it is not kept for long."""
 
     def on_ws_connected(self, transport: picows.WSTransport) -> None:
         self._websocket = transport
-        underlying = transport.underlying_transport
-        address = underlying.get_extra_info("peername")[0]
-        self.link = WebSocketLink(underlying, address, self._version)
+        self.link = WebSocketLink(self._account, self._version)
         # The handshake is not needed any more, and there are many of these.
         transport.request.headers.clear()
         transport.response.headers.clear()
@@ -69,44 +68,44 @@ class WebSocketConnection(picows.WSListener):
         elif kind == picows.WSMsgType.TEXT and frame.fin and self._fragments is None:
             self._take(frame.get_payload_as_bytes())
         elif kind in (picows.WSMsgType.TEXT, picows.WSMsgType.CONTINUATION):
-            self._throttle(1)
+            self._account.spend(1)
             self._take_fragment(frame)
         elif kind == picows.WSMsgType.BINARY:
             self.fail(picows.WSCloseCode.UNSUPPORTED_DATA, "text messages only")
         elif kind == picows.WSMsgType.PING:
-            self._throttle(1)
+            self._account.spend(1)
             self._ping = frame.get_payload_as_bytes()
             self._answer_ping()
         elif kind == picows.WSMsgType.PONG:
-            self._throttle(1)
+            self._account.spend(1)
         elif kind == picows.WSMsgType.CLOSE:
             transport.send_close(frame.get_close_code(), frame.get_close_message())
             transport.disconnect()
 
     def on_ws_disconnected(self, transport: picows.WSTransport) -> None:
         self._server.websockets.pop(self, None)
+        self._account.close()
         self._server.gateway.broken(self.link)
 
     def pause_writing(self) -> None:
-        self.link.is_clear = False
+        self.link.filled()
         if self.link.session is not None:
             self._server.gateway.delivery.socket_filled(self.link.session)
 
     def resume_writing(self) -> None:
-        self.link.is_clear = True
+        self.link.drained()
         self._answer_ping()
         if self.link.session is not None:
             self._server.gateway.delivery.socket_drained(self.link.session)
 
     def fail(self, code: picows.WSCloseCode, why: str) -> None:
         """End a connection that broke the rules; its session can be recovered."""
-        self._server.gateway.counters.connections_dropped += 1
+        self._server.gateway.budget.count_drop(Reason.RULES)
         self._websocket.send_close(code, why)
         self._websocket.disconnect()
 
-    def drop(self) -> None:
-        self._server.gateway.counters.connections_dropped += 1
-        self.link.abort()
+    def drop(self, reason: Reason) -> None:
+        self._account.drop(reason)
 
     def _take_fragment(self, frame: picows.WSFrame) -> None:
         is_first = frame.msg_type == picows.WSMsgType.TEXT
@@ -117,12 +116,14 @@ class WebSocketConnection(picows.WSListener):
         payload, limits = frame.get_payload_as_bytes(), self._server.settings.limits
         fragments.append(payload)
         self._unfinished_bytes += len(payload)
+        self._account.keep(self._unfinished_bytes)
         if self._unfinished_bytes > limits.request_bytes:
             self.fail(picows.WSCloseCode.MESSAGE_TOO_BIG, "a request is too long")
         elif len(fragments) > limits.message_fragments:
             self.fail(picows.WSCloseCode.POLICY_VIOLATION, "a message is in too many fragments")
         elif frame.fin:
             self._fragments, self._unfinished_bytes = None, 0
+            self._account.keep(0)
             self._take(b"".join(fragments))
 
     def _answer_ping(self) -> None:
@@ -147,7 +148,7 @@ class WebSocketConnection(picows.WSListener):
         self._default = self._server.reception.on_websocket(self.link, requests, self._default)
         if had_session and self.link.session is None:
             self.since_s = time.monotonic()
-        self._throttle(self._server.reception.collect_cost())
+        self._account.spend(self._server.reception.collect_cost())
 
     def _is_for_a_neighbour(self, requests: Requests) -> bool:
         """Whether a session is to be bound here that another process has."""
@@ -182,12 +183,6 @@ class WebSocketConnection(picows.WSListener):
             for message in messages:
                 self._deal_with(websocket_requests(message.decode()))
 
-    def _throttle(self, requests: int) -> None:
-        now_s = time.monotonic()
-        if self._allowance is None:
-            self._allowance = Allowance(self._server.settings.limits.requests_per_s, now_s)
-        read_later(self.link.transport, self._allowance.spend(requests, now_s))
-
 
 def _handshake(subprotocol: str) -> bytes:
     """A request for a WebSocket, for who takes in one that there is already."""
@@ -205,7 +200,7 @@ def subprotocol(head: Head) -> tuple[str, Version] | None:
 
 def take_over(
     server: PushServer,
-    transport: asyncio.Transport,
+    account: Account,
     written: asyncio.Transport,
     name: str,
     version: Version,
@@ -216,9 +211,11 @@ def take_over(
 
     def answered(_: picows.WSUpgradeRequest) -> picows.WSUpgradeResponseWithListener:
         response = picows.WSUpgradeResponse.create_101_response({"Sec-WebSocket-Protocol": name})
-        return picows.WSUpgradeResponseWithListener(response, WebSocketConnection(server, name, version))
+        return picows.WSUpgradeResponseWithListener(
+            response, WebSocketConnection(server, account, name, version)
+        )
 
-    protocol = WSProtocol(
+    protocol = _Charged(
         None,  # host and port, for clients
         None,  # path, for clients
         False,  # is a client
@@ -233,9 +230,20 @@ def take_over(
         None,  # more headers, for clients
         _READ_BUFFER_BYTES,
     )
-    transport.set_protocol(protocol)
+    protocol.account = account
+    account.transport.set_protocol(protocol)
     protocol.connection_made(written)
     _feed(protocol, received)
+
+
+class _Charged(WSProtocol):  # type: ignore[misc]
+    """What a read takes is charged to the connection's account."""
+
+    account: Account
+
+    def buffer_updated(self, nbytes: int) -> None:
+        with self.account:
+            super().buffer_updated(nbytes)
 
 
 def _feed(protocol: WSProtocol, received: bytes) -> None:
@@ -244,5 +252,6 @@ def _feed(protocol: WSProtocol, received: bytes) -> None:
         room = protocol.get_buffer(-1)
         size = min(len(room), len(received))
         room[:size] = received[:size]
-        protocol.buffer_updated(size)
+        # Past what charges for it: whoever read them does.
+        WSProtocol.buffer_updated(protocol, size)
         received = received[size:]

@@ -1,0 +1,132 @@
+"""One connection's account with the budget: what it has kept, what it is owed, what it has cost."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Self
+
+from streamgauge.gateway.server.allowance import Allowance
+from streamgauge.gateway.server.shares import Share
+
+if TYPE_CHECKING:
+    from streamgauge.gateway.server.budget import Budget, Reason
+
+_READ_PART = 4
+"""Past this part of what it may be owed, a connection is not read: answers would only make it more."""
+
+
+class Account:
+    """Opened when a connection comes, kept when it becomes a WebSocket, closed when it is lost.
+
+    `with account:` around whatever is done about a read charges the time it takes. It does not nest.
+    """
+
+    __slots__ = (
+        *("_allowance", "_began_ns", "_budget", "_is_full", "_owing_since_ns", "_paused", "_seen_bytes"),
+        *("_until_s", "address", "cpu", "held_bytes", "is_gone", "network", "transport"),
+    )
+
+    def __init__(self, budget: Budget, transport: asyncio.Transport, address: str, network: str) -> None:
+        """`network`: under which all connections of the same origin are added up."""
+        limits = budget.limits
+        self._budget, self.transport, self.address, self.network = budget, transport, address, network
+        self.cpu = Share(limits.cpu_share, limits.cpu_window)
+        self._allowance = Allowance(limits.requests_per_s, time.monotonic())
+        self._began_ns = 0
+        self._paused: asyncio.TimerHandle | None = None
+        self._until_s = 0.0
+        self._is_full = self.is_gone = False
+        self.held_bytes = 0
+        """All that ever had to wait in the transport."""
+        self._seen_bytes = 0
+        """What the socket had taken of it when somebody looked last."""
+        self._owing_since_ns = 0
+
+    def __enter__(self) -> Self:
+        self._began_ns = time.thread_time_ns()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._wait(self._budget.spend_cpu(self, time.thread_time_ns() - self._began_ns))
+
+    def spend(self, requests: int) -> None:
+        """Its client has made so many, or what costs as much; who asks too fast is not read for a while."""
+        self._wait(self._allowance.spend(requests, time.monotonic()))
+
+    def keep(self, size: int) -> None:
+        """So much of what it has sent is held for it now, to be dealt with later."""
+        self._budget.keep(self, size)
+
+    def filled(self, *, reads_on: bool = True) -> None:
+        """Its socket takes no more. `reads_on`: it may go on asking, as long as it is not owed too much."""
+        self._owing_since_ns = time.monotonic_ns()
+        self._seen_bytes = self.held_bytes - self.transport.get_write_buffer_size()
+        self.owe()
+        if not reads_on:
+            self._stop_reading()
+
+    def drained(self) -> None:
+        """Its socket has taken what waited."""
+        self._budget.owe(self, 0)
+        self._read_again()
+
+    def owe(self) -> None:
+        """More has been written, or some of it has been taken."""
+        size = self.transport.get_write_buffer_size()
+        self._budget.owe(self, size)
+        if size > self._budget.limits.owed_bytes // _READ_PART:
+            self._stop_reading()
+
+    def unread_ns(self, now_ns: int) -> int:
+        """Nanoseconds since its socket took something of what waits: what is added is no progress."""
+        taken_bytes = self.held_bytes - self.transport.get_write_buffer_size()
+        if taken_bytes > self._seen_bytes:
+            self._seen_bytes, self._owing_since_ns = taken_bytes, now_ns
+        self.owe()
+        return now_ns - self._owing_since_ns
+
+    def drop(self, reason: Reason) -> None:
+        self._budget.drop(self, reason)
+
+    def close(self) -> None:
+        """The connection is gone."""
+        self._budget.close(self)
+        if self._paused is not None:
+            self._paused.cancel()
+            self._paused = None
+
+    def _wait(self, wait_s: float) -> None:
+        if not wait_s or self.transport.is_closing():
+            return
+        loop = asyncio.get_running_loop()
+        self._until_s = max(self._until_s, loop.time() + wait_s)
+        if self._paused is None:
+            self._budget.counters.reads_delayed += 1
+            self._paused = loop.call_later(wait_s, self._waited)
+            if self.transport.is_reading():
+                self.transport.pause_reading()
+
+    def _waited(self) -> None:
+        loop = asyncio.get_running_loop()
+        left_s = self._until_s - loop.time()
+        if left_s > 0:
+            self._paused = loop.call_later(left_s, self._waited)
+            return
+        self._paused = None
+        self._resume()
+
+    def _stop_reading(self) -> None:
+        """Until what it is owed has gone."""
+        self._is_full = True
+        if not self.transport.is_closing() and self.transport.is_reading():
+            self.transport.pause_reading()
+
+    def _read_again(self) -> None:
+        self._is_full = False
+        self._resume()
+
+    def _resume(self) -> None:
+        may_read = self._paused is None and not self._is_full
+        if may_read and not self.transport.is_closing() and not self.transport.is_reading():
+            self.transport.resume_reading()
