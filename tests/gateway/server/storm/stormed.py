@@ -1,0 +1,70 @@
+"""A gateway to be stormed. It publishes two items to whoever subscribes to them, on a schedule."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from itertools import count
+from pathlib import Path
+
+from streamgauge.gateway.server.authentication import load_users, user_line
+from streamgauge.gateway.server.contract import AdapterSet, Listener
+from streamgauge.gateway.server.serving import serve
+from streamgauge.gateway.server.settings import ServerSettings
+
+from ..memory_source import MemorySource
+from .programs import ADAPTER_SET, FAT, TICKS, TOKEN, say
+
+_FAT_PER_S, _FAT_BYTES = 50, 4000
+
+
+class Schedule(MemorySource):
+    """Every update carries its number, and when it was due: what is late has been late from then on."""
+
+    def __init__(self, ticks_per_s: float) -> None:
+        super().__init__()
+        self._ticks_per_s = ticks_per_s
+
+    def start(self, listener: Listener) -> None:
+        super().start(listener)
+        loop = asyncio.get_running_loop()
+        self._tasks = [
+            loop.create_task(self._publish(TICKS, self._ticks_per_s, "")),
+            loop.create_task(self._publish(FAT, _FAT_PER_S, "x" * _FAT_BYTES)),
+        ]
+
+    async def _publish(self, item: str, per_s: float, filler: str) -> None:
+        begun_ns = time.monotonic_ns()
+        for number in count():
+            due_ns = begun_ns + int(number / per_s * 1e9)
+            await asyncio.sleep(max(0.0, (due_ns - time.monotonic_ns()) / 1e9))
+            if item in self.subscribed:
+                fields = {"number": str(number), "due_ns": str(due_ns), "filler": f"{filler}{number}"}
+                self.listener.publish(item, fields)
+
+    def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        super().close()
+
+
+def main() -> None:
+    given = json.loads(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder:
+        users = Path(folder) / "users"
+        lines = [user_line("*", TOKEN, is_token=True), user_line("honest", "right", is_token=False)]
+        users.write_text("".join(f"{line}\n" for line in lines))
+        authenticator = load_users(users)
+    source = Schedule(given["ticks_per_s"])
+    serve(
+        ServerSettings.model_validate({"port": 0, **given["settings"]}),
+        lambda _: AdapterSet(ADAPTER_SET, {"DEFAULT": source}, authenticator=authenticator),
+        ready=lambda address: say(port=int(address.rpartition(":")[2])),
+    )
+
+
+if __name__ == "__main__":
+    main()
