@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -124,3 +125,23 @@ def test_a_damaged_event_file_is_named_and_nothing_is_lost(e2e_run: tuple[Path, 
     assert victim.name in done.stderr
     assert "Traceback" not in done.stderr
     assert streamgauge("results", run, "--json").returncode == 0, "the old results are still there"
+
+
+def test_two_runs_at_once_on_one_cluster_do_not_touch_each_other(kafka: str, tmp_path: Path) -> None:
+    def run(number: int) -> Any:
+        # The first ends, and deletes its topic, while the second still sends.
+        messages = str(100 + 600 * number)
+        return streamgauge(
+            "e2e",
+            *("--bootstrap", kafka, "--test-produce-messages", messages, "--test-produce-rate", "100"),
+            *("--warm-up-messages", "10", "--out", tmp_path / str(number), "--live", "off"),
+        )
+
+    with ThreadPoolExecutor(2) as at_once:
+        both = list(at_once.map(run, range(2)))
+    for number, done in enumerate(both):
+        assert done.returncode == 0, done.stderr
+        [case] = json.loads(streamgauge("results", one_run(tmp_path / str(number)), "--json").stdout)["cases"]
+        assert case["status"] == "ok"
+        assert case["accounting"]["received"] == 100 + 600 * number
+        assert case["accounting"]["unexpected"] == 0

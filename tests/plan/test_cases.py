@@ -148,3 +148,10 @@ def test_a_stream_that_is_no_multiple_of_its_messages_is_said(workload: Make) ->
         "stream size 1,000 B is no multiple of the message size 64 B: "
         "15 messages, 960 B, went to each partition",
     )
+
+
+def test_runs_of_the_same_workload_share_no_topic_unless_it_was_named(workload: Make) -> None:
+    [one], [other] = expanded(workload(), "run-1"), expanded(workload(), "run-2")
+    assert not set(one.topics) & set(other.topics)
+    named = workload(topics={"name": "orders"})
+    assert [expanded(named, run)[0].topics for run in ("run-1", "run-2")] == [("orders",)] * 2

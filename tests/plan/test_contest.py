@@ -99,3 +99,14 @@ def test_a_comparison_is_one_case_with_one_agent() -> None:
     assert [task.agent for task in case.agents] == ["referee-0"]
     assert [target.name for target in case.targets] == ["x", "y"]
     assert type(plan).model_validate(plan.model_dump(mode="json", by_alias=True)) == plan
+
+
+def _topics_of(found: Contest) -> set[str]:
+    turns = [turn for cell in found.cells for turns in found.rounds(cell) for turn in turns]
+    return {topic for turn in turns for topic in turn.topics.values()}
+
+
+def test_topics_are_the_runs_own_unless_a_prefix_was_given() -> None:
+    assert all(topic.startswith("testTopic-run__") for topic in _topics_of(contest()))
+    named = contest(topics={"name": "mine"})
+    assert all(topic.startswith("mine__") for topic in _topics_of(named))

@@ -42,7 +42,9 @@ class LivePublishing:
         self._sender: MetricsSender | None = None
         self._reason = ""
         try:
-            self._sender = MetricsSender(assignment.live_bootstrap, _CONNECT_DEADLINE_S)
+            self._sender = MetricsSender(
+                assignment.live_bootstrap, assignment.run_dir.id, _CONNECT_DEADLINE_S
+            )
         except StreamgaugeError as error:
             self._reason = str(error)
 

@@ -49,7 +49,7 @@ class Referee:
         config = {**_TOPIC_CONFIG, **comparison.topics.config}
         self._topics = comparison.topics.model_copy(update={"config": config})
         self._warm_up_topics: dict[Side, str] = {
-            side: f"{comparison.topics.name}-warm-up-{assignment.tag:08x}-{side}" for side in SIDES
+            side: f"{contest.topic_prefix}-warm-up-{assignment.tag:08x}-{side}" for side in SIDES
         }
         self._rows: list[Row] = []
         self._broken: dict[Side, str] = {}

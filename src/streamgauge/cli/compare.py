@@ -53,8 +53,11 @@ def compare_command(
         int, typer.Option(help="Repetitions of each test, beside one that is not counted.")
     ] = 20,
     topic_prefix: Annotated[
-        str, typer.Option(help="Topics are {prefix}__{name}__{length}__{n}.")
-    ] = "testTopic",
+        str | None,
+        typer.Option(
+            help="Topics are {prefix}__{name}__{length}__{n}.", show_default="testTopic-{the run's name}"
+        ),
+    ] = None,
     partitions: Annotated[int, typer.Option(help="Partitions of each topic.")] = 1,
     replicas: Annotated[int, typer.Option(help="Replicas of each topic.")] = 1,
     leave_topics: Annotated[bool, typer.Option("--leave-topics", help="Do not delete the topics.")] = False,
@@ -118,7 +121,8 @@ def compare_command(
         "messages": _listed(usual if messages is None else messages),
         "repeat": repeat,
         "topics": {
-            "name": topic_prefix,
+            "name": topic_prefix or "testTopic",
+            "own_names": topic_prefix is None,
             "partitions": partitions,
             "replicas": replicas,
             "keep": leave_topics,

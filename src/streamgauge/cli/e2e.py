@@ -43,7 +43,10 @@ def e2e_command(
     target: Annotated[
         Path | None, typer.Option(help="Target file: driver, address, client settings.", show_default=False)
     ] = None,
-    kafka_topic: Annotated[str, typer.Option(help="Topic; made if it is not there.")] = "streamgauge-e2e",
+    kafka_topic: Annotated[
+        str | None,
+        typer.Option(help="Topic; made if it is not there; else one of the run's own.", show_default=False),
+    ] = None,
     test_producer_processes: Annotated[int, typer.Option(help="How many producers.")] = 1,
     test_consumer_processes: Annotated[int, typer.Option(help="How many consumers.")] = 1,
     test_produce_messages: Annotated[str, typer.Option(help="Messages, all producers together.")] = "10000",
@@ -82,7 +85,8 @@ def e2e_command(
         "rate": test_produce_rate,
         "message": {"size": message_size},
         "topics": {
-            "name": kafka_topic,
+            "name": kafka_topic or "e2e",
+            "own_names": kafka_topic is None,
             "partitions": max(1, test_consumer_processes) if partitions is None else partitions,
             "replicas": replicas,
         },

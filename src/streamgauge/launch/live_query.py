@@ -24,7 +24,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.guardian import temporary_folder
-from streamgauge.drivers.kafka.metrics import METRICS_TOPIC
+from streamgauge.drivers.kafka.metrics import metrics_topic
 from streamgauge.launch.live_figures import MESSAGES, MISSED, LiveRow
 from streamgauge.launch.spark_session import first_line
 
@@ -53,8 +53,9 @@ class LiveQuery:
         # Only the driver writes here: which offsets it has read.
         self._notes = Path(tempfile.mkdtemp(prefix="streamgauge-live-", dir=temporary_folder()))
         source = session.readStream.format("kafka").option("kafka.bootstrap.servers", bootstrap)
-        offsets = json.dumps({METRICS_TOPIC: {"0": first_offset}})
-        source = source.option("subscribe", METRICS_TOPIC).option("startingOffsets", offsets)
+        topic = metrics_topic(run)
+        offsets = json.dumps({topic: {"0": first_offset}})
+        source = source.option("subscribe", topic).option("startingOffsets", offsets)
         try:
             sink = source.option("failOnDataLoss", "false").load().writeStream.foreachBatch(self._add_up)
             sink = sink.option("checkpointLocation", self._notes.as_uri())

@@ -78,7 +78,7 @@ class LiveView:
                 raise StreamgaugeError(why)
             if (slots := concurrent_slots(session)) <= slots_needed:
                 raise StreamgaugeError(f"{self._master} has {slots} slots, and agents take {slots_needed}")
-            self._topic = MetricsTopic(self._wish.bootstrap or str(bootstrap), _REACH_DEADLINE_S)
+            self._topic = MetricsTopic(self._wish.bootstrap or str(bootstrap), self._run, _REACH_DEADLINE_S)
             self._cpu = SparkCpu(session, local_slots(self._master) is not None)
             self._start_query(session, self._topic)
         except StreamgaugeError as error:
@@ -140,7 +140,7 @@ class LiveView:
 
     def _start_query(self, session: SparkSession, topic: MetricsTopic) -> None:
         self._query = LiveQuery(session, topic.bootstrap, self._run, topic.end_offset, self._take)
-        sender = MetricsSender(topic.bootstrap, _REACH_DEADLINE_S)
+        sender = MetricsSender(topic.bootstrap, self._run, _REACH_DEADLINE_S)
         sender.send("launcher", hello(self._run))
         sender.close(_REACH_DEADLINE_S)
         self._query.wait_seen(_FIRST_DEADLINE_S)

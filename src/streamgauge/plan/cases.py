@@ -99,7 +99,11 @@ def make_case(
 
 
 def _comparison(workload: Workload, comparison: Comparison, run_id: str) -> Case:
-    contest = Contest(a=workload.targets[0], b=workload.targets[1], comparison=comparison)
+    topics = comparison.topics
+    prefix = f"{topics.name}-{run_id}" if topics.own_names else topics.name
+    contest = Contest(
+        a=workload.targets[0], b=workload.targets[1], comparison=comparison, topic_prefix=prefix
+    )
     if contest.b.name == contest.control_name:
         raise BadInput(f"targets: {contest.b.name} is the name of A's control; choose another one for B")
     for cell in contest.cells:

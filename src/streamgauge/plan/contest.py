@@ -55,6 +55,8 @@ class Contest(SpecModel):
     a: Target
     b: Target
     comparison: Comparison
+    topic_prefix: str = ""
+    """Of every topic; plans from before runs had topics of their own lack it, and are run no more."""
 
     def target_of(self, side: Side) -> Target:
         return self.b if side == "b" else self.a
@@ -93,7 +95,7 @@ class Contest(SpecModel):
 
     def _topic(self, side: Side, length: int, number: int) -> str:
         name = self.control_name if side == "control" else self.target_of(side).name
-        topic = f"{self.comparison.topics.name}__{name}__{length}__{number}"
+        topic = f"{self.topic_prefix}__{name}__{length}__{number}"
         if len(topic) > _LONGEST_TOPIC:
             raise BadInput(
                 f"comparison.topics.name: {topic} has {len(topic)} letters; allowed: {_LONGEST_TOPIC}"

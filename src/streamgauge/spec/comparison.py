@@ -65,8 +65,9 @@ class Comparison(SpecModel):
     messages: tuple[Annotated[Count, Field(ge=1, le=10_000_000)], ...] = (10, 100, 1000, 10_000)
     """Sent in one test."""
     repeat: Count = Field(default=20, ge=1)
-    topics: Topics = Topics(name="testTopic")
-    """`name` is the prefix; one topic a test: `{name}__{target}__{length}__{n}`."""
+    topics: Topics = Topics(name="testTopic", own_names=True)
+    """`name` is the prefix; one topic a test: `{name}__{target}__{length}__{n}`, with own names
+    `{name}-{run}__…`."""
     preset: Preset = "fair"
     settings: ClientSettings = ClientSettings()
     acks: Literal["0", "1", "all"] | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from streamgauge.spec.model import Count, SpecModel
 
@@ -21,8 +22,16 @@ class Topics(SpecModel):
     replicas: Count = Field(default=1, ge=1)
     config: dict[str, str] = {}
     keep: bool = False
-    own_names: bool = False
-    """Run and case are part of the names, so that no case meets what another one left behind."""
+    own_names: bool = True
+    """Run and case are part of the names, so that no case meets another's topics or what it left behind.
+    Unless said otherwise, only a `name` that was given is taken as it is."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _own_unless_named(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "name" in given and "own_names" not in given:
+            return {**given, "own_names": False}
+        return given
 
     @field_validator("name")
     @classmethod

@@ -11,24 +11,28 @@ from streamgauge.core.errors import Unreachable
 from streamgauge.drivers.kafka.topics import LOGGER, KafkaTopics
 from streamgauge.spec.workload import Topics
 
-METRICS_TOPIC = "_streamgauge_metrics"
 _KEPT_MS = 600_000
 _MESSAGE_DEADLINE_MS = 5_000
 _THREADS = Path("/proc/self/task")
 
 
-class MetricsTopic:
-    """The topic on one cluster: made where it is not; one partition, which forgets after ten minutes."""
+def metrics_topic(run: str) -> str:
+    """Of one run: whoever ended first would delete what another still reads."""
+    return f"_streamgauge_metrics-{run}"
 
-    def __init__(self, bootstrap: str, deadline_s: float) -> None:
-        self.bootstrap = bootstrap
+
+class MetricsTopic:
+    """A run's topic on one cluster: one partition, which forgets after ten minutes."""
+
+    def __init__(self, bootstrap: str, run: str, deadline_s: float) -> None:
+        self.bootstrap, self.name = bootstrap, metrics_topic(run)
         self._topics = KafkaTopics({"bootstrap.servers": bootstrap})
         self._topics.check_reachable(deadline_s)
         config = {"retention.ms": str(_KEPT_MS), "segment.ms": str(_KEPT_MS)}
-        wanted = Topics(name=METRICS_TOPIC, config=config)
-        self._made = self._topics.prepare(wanted, (METRICS_TOPIC,))
-        self.end_offset = self._topics.end_offsets((METRICS_TOPIC,), 1)[0, 0]
-        """After the last message of whoever used it before."""
+        wanted = Topics(name=self.name, config=config)
+        self._made = self._topics.prepare(wanted, (self.name,))
+        self.end_offset = self._topics.end_offsets((self.name,), 1)[0, 0]
+        """After the last message of a run that was ended and is resumed."""
 
     def remove(self) -> None:
         """Only if it was made here."""
@@ -38,11 +42,12 @@ class MetricsTopic:
 class MetricsSender:
     """One client that sends a small message now and then, and knows what that costs this process."""
 
-    def __init__(self, bootstrap: str, deadline_s: float) -> None:
+    def __init__(self, bootstrap: str, run: str, deadline_s: float) -> None:
         """Connects, or says why not; make it while nobody else starts threads in this process."""
         before = _threads()
         self.sent = self.delivered = 0
         self.error = ""
+        self._topic = metrics_topic(run)
         settings: dict[str, Any] = {
             "bootstrap.servers": bootstrap,
             "client.id": "streamgauge-metrics",
@@ -54,7 +59,7 @@ class MetricsSender:
         }
         try:
             self._producer = Producer(settings, logger=LOGGER)
-            self._producer.list_topics(METRICS_TOPIC, timeout=deadline_s)
+            self._producer.list_topics(self._topic, timeout=deadline_s)
         except KafkaException as error:
             why = self.error or error.args[0].str()
             raise Unreachable(f"Kafka at {bootstrap} did not answer within {deadline_s:g} s: {why}") from None
@@ -64,7 +69,7 @@ class MetricsSender:
         """Best effort; never waits."""
         self.sent += 1
         try:
-            self._producer.produce(METRICS_TOPIC, value, key, on_delivery=self._note_delivery)
+            self._producer.produce(self._topic, value, key, on_delivery=self._note_delivery)
         except (BufferError, KafkaException) as error:
             self.error = str(error)
         self._producer.poll(0)
