@@ -43,6 +43,7 @@ from streamgauge.drivers.simulated.simulation import (
     latencies_ns,
     reading_ns,
     served_ns,
+    swayed_ns,
 )
 from streamgauge.payload.header import RECORD_HEADER
 from streamgauge.payload.making import Outgoing
@@ -197,7 +198,8 @@ class _Producer(Producer):
             (sequences, departed, batch.values[:count], carried and carried[:count], self._partition),
             self._files[topic],
         )
-        half = latencies_ns(self._laws, self._options.number, batch.first_sequence, count) // 2
+        latency = latencies_ns(self._laws, self._options.number, batch.first_sequence, count)
+        half = swayed_ns(self._laws, latency, departed - self._origin_ns) // 2
         ack_ns = np.maximum.accumulate(np.maximum(departed + half, self._last_ack_ns))
         self._waiting.append((sequences, ack_ns))
         self._outstanding, self._last_ack_ns = self._outstanding + count, int(ack_ns[-1])
@@ -321,6 +323,7 @@ class _Consumer(Consumer):
         latency = latencies_ns(self._laws, producer, 0, count)
         whole = np.zeros(count, np.int64)
         whole[sequences] = departed
+        latency = swayed_ns(self._laws, latency, whole - departed[0])
         arrivals = arrivals_ns(whole, latency, fate, spread)
         partitions, offsets = _places(sequences, producer, self._partitions, only_partition)
         for row, sequence in enumerate(sequences):

@@ -33,6 +33,35 @@ class LatencyLaw(SpecModel):
     """Of the logarithm; lognormal only."""
 
 
+class Transient(SpecModel):
+    """How the latency is not yet, or never, what its law says: a factor 1 + `times` · shape of the time since
+    the producer's first message. By it tests know when a load came to rest."""
+
+    shape: Literal["decay", "step", "spike", "ramp", "oscillation"]
+    """decay: e^(−t/for) · step: 1 until `at` · spike: 1 from `at` on, for `for` · ramp: t in seconds, without
+    end · oscillation: sin(2π·t/for), without end."""
+    times: float = Field(ge=0)
+    at: Seconds = 0.0
+    for_: Seconds = Field(default=1.0, gt=0, alias="for")
+
+    @model_validator(mode="after")
+    def _stays_positive(self) -> Transient:
+        if self.shape == "oscillation" and self.times >= 1:
+            raise ValueError(f"times: an oscillation of {self.times:g} times the level would go below 0")
+        return self
+
+    def factors(self, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+        shapes = {
+            "decay": lambda: np.exp(-seconds / self.for_),
+            "step": lambda: seconds < self.at,
+            "spike": lambda: (seconds >= self.at) & (seconds < self.at + self.for_),
+            "ramp": lambda: seconds,
+            "oscillation": lambda: np.sin(2 * np.pi * seconds / self.for_),
+        }
+        factors: NDArray[np.float64] = 1 + self.times * np.asarray(shapes[self.shape](), float)
+        return factors
+
+
 class Stall(SpecModel):
     """A time in which the broker does nothing; seconds since the producer's first message."""
 
@@ -48,6 +77,7 @@ class Laws(SpecModel):
     measured then is everything but a transport."""
     seed: int = 0
     latency: LatencyLaw = LatencyLaw()
+    transients: tuple[Transient, ...] = ()
     stalls: tuple[Stall, ...] = ()
     capacity_per_s: float | None = Field(default=None, gt=0)
     """How many messages of one producer are served a second, one after another; the rest wait in line."""
@@ -92,6 +122,15 @@ class Fates:
 def latencies_ns(laws: Laws, producer: int, first: int, count: int) -> Integers:
     """Latency of the producer's messages `first` …, by the law alone."""
     return _varied(laws, laws.latency.median_ms, _LATENCY_STREAM, producer, first, count)
+
+
+def swayed_ns(laws: Laws, latency_ns: Integers, since_ns: Integers) -> Integers:
+    """Latencies of messages sent so long after the producer's first one, with what is not at rest."""
+    if not laws.transients:
+        return latency_ns
+    seconds = since_ns / NS_PER_S
+    factors = np.prod([transient.factors(seconds) for transient in laws.transients], axis=0)
+    return np.rint(latency_ns * factors).astype(np.int64)
 
 
 def connecting_ns(laws: Laws, client: int) -> int:
