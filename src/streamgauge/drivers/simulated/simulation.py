@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,15 +51,20 @@ class Transient(SpecModel):
         return self
 
     def factors(self, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
-        shapes = {
-            "decay": lambda: np.exp(-seconds / self.for_),
-            "step": lambda: seconds < self.at,
-            "spike": lambda: (seconds >= self.at) & (seconds < self.at + self.for_),
-            "ramp": lambda: seconds,
-            "oscillation": lambda: np.sin(2 * np.pi * seconds / self.for_),
-        }
-        factors: NDArray[np.float64] = 1 + self.times * np.asarray(shapes[self.shape](), float)
-        return factors
+        return np.asarray(1 + self.times * self._shape(seconds), np.float64)
+
+    def _shape(self, seconds: NDArray[np.float64]) -> NDArray[Any]:
+        match self.shape:
+            case "decay":
+                return np.exp(-seconds / self.for_)
+            case "step":
+                return seconds < self.at
+            case "spike":
+                return (seconds >= self.at) & (seconds < self.at + self.for_)
+            case "ramp":
+                return seconds
+            case "oscillation":
+                return np.sin(2 * np.pi * seconds / self.for_)
 
 
 class Stall(SpecModel):
@@ -130,7 +135,8 @@ def swayed_ns(laws: Laws, latency_ns: Integers, since_ns: Integers) -> Integers:
         return latency_ns
     seconds = since_ns / NS_PER_S
     factors = np.prod([transient.factors(seconds) for transient in laws.transients], axis=0)
-    return np.rint(latency_ns * factors).astype(np.int64)
+    swayed: Integers = np.rint(latency_ns * factors).astype(np.int64)
+    return swayed
 
 
 def connecting_ns(laws: Laws, client: int) -> int:
