@@ -22,6 +22,13 @@ def users(tmp_path: Path, *lines: str) -> Users:
     return load_users(path)
 
 
+def authenticate(found: Users, user: str | None, password: str | None, address: str = "127.0.0.1") -> None:
+    """With the check that has yet to be made, if there is one."""
+    check = found.authenticate(user, password, address)
+    if check is not None:
+        check()
+
+
 def test_passwords_and_tokens(tmp_path: Path) -> None:
     found = users(
         tmp_path,
@@ -38,8 +45,8 @@ def test_passwords_and_tokens(tmp_path: Path) -> None:
         ("somebody", "t0ken-of-all"),
         (None, "t0ken-of-all"),
     ):
-        found.authenticate(user, password, "127.0.0.1")
-        found.authenticate(user, password, "127.0.0.1")
+        authenticate(found, user, password, "127.0.0.1")
+        authenticate(found, user, password, "127.0.0.1")
     for user, password in (
         ("alice", "wonderland"),
         ("alice", "t0ken-of-bob"),
@@ -52,7 +59,7 @@ def test_passwords_and_tokens(tmp_path: Path) -> None:
         ("bob", hash_token("t0ken-of-bob")),
     ):
         with pytest.raises(NotAuthorized) as refused:
-            found.authenticate(user, password, "127.0.0.1")
+            authenticate(found, user, password, "127.0.0.1")
         assert refused.value.code == 1
 
 
@@ -60,35 +67,75 @@ def test_a_password_that_was_right_is_not_hashed_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = users(tmp_path, f"alice:{hash_password('a')}")
-    found.authenticate("alice", "a", "::1")
+    authenticate(found, "alice", "a", "::1")
     monkeypatch.setattr(authentication, "_scrypt", lambda *_: pytest.fail("hashed again"))
     for _ in range(1000):
-        found.authenticate("alice", "a", "::1")
+        authenticate(found, "alice", "a", "::1")
 
 
-def test_only_so_many_slow_checks_in_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, checks = 0.0, 0
+class Guessing:
+    """Guesses at an hour that does not pass by itself."""
 
-    def holds(*_: str) -> bool:
-        nonlocal checks
-        checks += 1
-        return False
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now_s, self.hashed = 0.0, list[str]()
+        monkeypatch.setattr(authentication, "_scrypt_holds", self._holds)
+        hashes = {"alice": [hash_password("a")], "bob": [hash_password("b"), hash_password("c")]}
+        hashes["*"] = [hash_token("t")]
+        self.users = Users(hashes, clock=lambda: self.now_s)
 
-    monkeypatch.setattr(authentication, "_scrypt_holds", holds)
-    found = Users({"alice": [hash_password("a")], "*": [hash_token("t")]}, clock=lambda: now)
-    told = set()
-    for attempt in range(200):
-        with pytest.raises(NotAuthorized) as refused:
-            found.authenticate("alice", f"guess {attempt}", "::1")
-        told.add(refused.value.message)
-    assert checks == 20
-    assert "too many passwords to check just now; try again in a moment" in told
-    found.authenticate("alice", "t", "::1")
-    now = 0.5
-    for attempt in range(200):
-        with pytest.raises(NotAuthorized):
-            found.authenticate("alice", f"other {attempt}", "::1")
-    assert checks == 30
+    def _holds(self, password: str, hashed: str) -> bool:
+        self.hashed.append(hashed)
+        return password == "right"
+
+    def guess(self, user: str, address: str, times: int = 1, password: str = "wrong") -> str:
+        """What is said to the last one."""
+        for _ in range(times):
+            with pytest.raises(NotAuthorized) as refused:
+                authenticate(self.users, user, password, address)
+        return refused.value.message
+
+
+TOO_MANY = "too many passwords to check just now; try again in a moment"
+
+
+def test_who_guesses_locks_out_himself_and_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Guessing(monkeypatch)
+    assert here.guess("alice", "10.0.0.1", 200) == TOO_MANY
+    assert len(here.hashed) == 5 * 2
+    authenticate(here.users, "alice", "right", "10.0.0.2")
+    authenticate(here.users, "bob", "right", "10.0.0.3")
+    authenticate(here.users, "alice", "t", "10.0.0.1")
+    # What was right is not checked again, even for who has no more checks.
+    authenticate(here.users, "alice", "right", "10.0.0.1")
+    here.now_s = 1.0
+    assert here.guess("carol", "10.0.0.1") == "user or password is wrong"
+
+
+def test_an_ipv6_network_is_one_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Guessing(monkeypatch)
+    told = {here.guess("alice", f"2001:db8::{n}") for n in range(10)}
+    assert TOO_MANY in told
+    assert here.guess("alice", "2001:db8:0:1::1") == "user or password is wrong"
+
+
+def test_a_user_is_not_guessed_at_from_many_addresses_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Guessing(monkeypatch)
+    told = [here.guess("alice", f"10.0.0.{n}") for n in range(100)]
+    assert told.count(TOO_MANY) == 80
+    assert here.guess("bob", "10.0.0.1") == "user or password is wrong"
+
+
+def test_whether_there_is_a_user_cannot_be_told_by_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Guessing(monkeypatch)
+    counts = []
+    for n, user in enumerate(["alice", "bob", "nobody", "", "*"]):
+        before = len(here.hashed)
+        here.guess(user, f"10.0.0.{n}")
+        counts.append(len(here.hashed) - before)
+    assert counts == [2] * 5
+    here.hashed.clear()
+    # And nobody has the made-up one for a password.
+    assert here.guess("nobody", "10.0.1.1", password="right") == "user or password is wrong"
 
 
 def test_lines_for_the_file(tmp_path: Path) -> None:
@@ -97,8 +144,8 @@ def test_lines_for_the_file(tmp_path: Path) -> None:
         user_line("alice", "wonder", is_token=False),
         user_line("*", "0123456789abcdef", is_token=True),
     )
-    found.authenticate("alice", "wonder", "::1")
-    found.authenticate(None, "0123456789abcdef", "::1")
+    authenticate(found, "alice", "wonder", "::1")
+    authenticate(found, None, "0123456789abcdef", "::1")
     for name, secret, is_token in (
         ("", "x", False),
         ("a b", "x", False),

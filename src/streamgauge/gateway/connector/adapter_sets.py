@@ -35,7 +35,7 @@ def make_adapter_set(
     return AdapterSet(
         name=configuration.adapter_set,
         sources=sources,
-        authenticator=load_users(users) if users is not None else None,
+        authenticator=load_users(users, configuration.server.limits) if users is not None else None,
         default_source=_default(sources),
     )
 

@@ -23,8 +23,8 @@ class Account:
     """
 
     __slots__ = (
-        *("_allowance", "_began_ns", "_budget", "_is_full", "_owing_since_ns", "_paused", "_seen_bytes"),
-        *("_until_s", "address", "cpu", "held_bytes", "is_gone", "network", "transport"),
+        *("_allowance", "_began_ns", "_budget", "_is_full", "_is_held", "_owing_since_ns", "_paused"),
+        *("_seen_bytes", "_until_s", "address", "cpu", "held_bytes", "is_gone", "network", "transport"),
     )
 
     def __init__(self, budget: Budget, transport: asyncio.Transport, address: str, network: str) -> None:
@@ -36,7 +36,7 @@ class Account:
         self._began_ns = 0
         self._paused: asyncio.TimerHandle | None = None
         self._until_s = 0.0
-        self._is_full = self.is_gone = False
+        self._is_full = self._is_held = self.is_gone = False
         self.held_bytes = 0
         """All that ever had to wait in the transport."""
         self._seen_bytes = 0
@@ -57,6 +57,16 @@ class Account:
     def keep(self, size: int) -> None:
         """So much of what it has sent is held for it now, to be dealt with later."""
         self._budget.keep(self, size)
+
+    def hold(self) -> None:
+        """Read no more of it until `release`: what it asks for has to wait for an answer from elsewhere."""
+        self._is_held = True
+        if not self.transport.is_closing() and self.transport.is_reading():
+            self.transport.pause_reading()
+
+    def release(self) -> None:
+        self._is_held = False
+        self._resume()
 
     def filled(self, *, reads_on: bool = True) -> None:
         """Its socket takes no more. `reads_on`: it may go on asking, as long as it is not owed too much."""
@@ -127,6 +137,6 @@ class Account:
         self._resume()
 
     def _resume(self) -> None:
-        may_read = self._paused is None and not self._is_full
+        may_read = self._paused is None and not self._is_full and not self._is_held
         if may_read and not self.transport.is_closing() and not self.transport.is_reading():
             self.transport.resume_reading()

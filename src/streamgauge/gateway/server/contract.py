@@ -93,11 +93,16 @@ class Source(Protocol):
         """Called once, on the loop, when the server ends."""
 
 
-class Authenticator(Protocol):
-    """Decides who may open a session. It must answer at once: it is called on the event loop."""
+SlowCheck = Callable[[], None]
+"""Raises NotAuthorized; may take its time, and is called in a thread of its own."""
 
-    def authenticate(self, user: str | None, password: str | None, address: str) -> None:
-        """Raises NotAuthorized. A token comes as the password, as in Lightstreamer's clients."""
+
+class Authenticator(Protocol):
+    """Decides who may open a session. It is called on the event loop, and must answer at once: with a
+    check that has yet to be made, where that takes longer."""
+
+    def authenticate(self, user: str | None, password: str | None, address: str) -> SlowCheck | None:
+        """Raises NotAuthorized; None: let in. A token comes as the password, as Lightstreamer has it."""
 
 
 @dataclass(frozen=True)

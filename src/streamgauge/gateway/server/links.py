@@ -21,7 +21,16 @@ _TLS_ROOM_BYTES = 65_536
 class Link(ABC):
     """`is_clear`: what was written last has gone to the socket, nothing waits in the process."""
 
-    __slots__ = ("account", "address", "is_clear", "session", "socket", "transport", "version")
+    __slots__ = (
+        "account",
+        "address",
+        "is_clear",
+        "last_session",
+        "session",
+        "socket",
+        "transport",
+        "version",
+    )
 
     kind: LinkKind
 
@@ -30,6 +39,8 @@ class Link(ABC):
         transport = self.transport = account.transport
         self.session: Session | None = None
         """The one bound to it now."""
+        self.last_session: str | None = None
+        """The last one that was bound to it: the one meant by requests that name none."""
         self.is_clear = True
         is_tls = transport.get_extra_info("ssl_object") is not None
         self.socket = -1 if is_tls else transport.get_extra_info("socket").fileno()

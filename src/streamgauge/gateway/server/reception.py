@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import parse_qs
 
 from streamgauge.gateway.protocol import notifications
@@ -19,6 +19,9 @@ from streamgauge.gateway.protocol.commands import (
 )
 from streamgauge.gateway.protocol.requests import BadRequest, RequestLine, http_requests
 from streamgauge.gateway.protocol.versions import Version, version_named
+from streamgauge.gateway.server.admission import Admission
+from streamgauge.gateway.server.budget import Reason
+from streamgauge.gateway.server.contract import NotAuthorized
 from streamgauge.gateway.server.control import Control, Outcome, Refused
 from streamgauge.gateway.server.gateway import Gateway
 from streamgauge.gateway.server.links import Link
@@ -28,7 +31,11 @@ LOGGER = logging.getLogger("streamgauge.gateway")
 SESSION_REQUESTS = ("create_session", "bind_session")
 _INTERNAL = "something went wrong inside the server"
 
+_MOST_HELD = 1000
+
 Requests = Sequence[RequestLine | BadRequest]
+Opened = Callable[[bool, Requests], None]
+"""Told whether a session is open now, and what its client has asked for while that was found out."""
 
 
 class Reception:
@@ -38,6 +45,9 @@ class Reception:
         self.gateway = gateway
         self._control = Control(gateway)
         self._opening = SessionOpening(gateway)
+        self.admission = Admission(gateway.settings.limits.password_checks_waiting)
+        self._held: dict[Link, list[RequestLine | BadRequest]] = {}
+        """What links whose clients' passwords are being checked have asked for since."""
         self._cost = 0
 
     def collect_cost(self) -> int:
@@ -46,27 +56,30 @@ class Reception:
         cost, self._cost, self._control.cost = self._cost + self._control.cost, 0, 0
         return cost
 
-    def on_websocket(self, link: Link, requests: Requests, default: str | None) -> str | None:
-        """Answer the requests of a message. `default` is the session meant where none is named; returned
-        is the one that is meant from now on."""
-        for line in requests:
+    def on_websocket(self, link: Link, requests: Requests, go_on: Callable[[Requests], None]) -> None:
+        """Answer the requests of a message. `go_on`: called with those that had to wait for a password
+        to be checked, when it has been."""
+        for at, line in enumerate(requests):
+            if link in self._held:
+                self._hold(link, requests[at:])
+                break
             wanted = self._read(line)
             match wanted:
                 case bytes():
                     link.send(wanted)
                 case CreateSession() | BindSession():
-                    default = self._open(link, wanted, default) or default
+                    self._open(link, wanted, lambda _, held: self._read_on(link, held, go_on))
                 case CheckWebSocket():
                     link.send(notifications.WSOK)
                 case Heartbeat():
-                    self._control.alive(wanted.session or default)
+                    self._control.alive(wanted.session or link.last_session)
                 case _:
-                    outcome = self._carry_out(wanted, wanted.session or default, by_websocket=True)
+                    session = wanted.session or link.last_session
+                    outcome = self._carry_out(wanted, session, by_websocket=True)
                     link.send(b"".join(outcome.lines))
                     if outcome.then is not None:
                         outcome.then()
         self.gateway.delivery.schedule()
-        return default
 
     def on_http(self, requests: Requests) -> bytes:
         """The answer to control requests."""
@@ -116,24 +129,71 @@ class Reception:
         return notifications.connection_error(SessionCode.MALFORMED, "not possible here")
 
     def open_by_http(self, link: Link, wanted: CreateSession | BindSession) -> None:
-        if self._open(link, wanted, None) is None:
-            link.end(close=False)
+        self._open(link, wanted, lambda is_open, _: None if is_open else link.end(close=False))
         self.gateway.delivery.schedule()
 
-    def _open(self, link: Link, wanted: CreateSession | BindSession, default: str | None) -> str | None:
-        """The session now bound to the link; None when there is none, and the client has been told."""
+    def _open(self, link: Link, wanted: CreateSession | BindSession, opened: Opened) -> None:
         try:
             if isinstance(wanted, CreateSession):
-                return self._opening.create(link, wanted).id
-            return self._opening.bind(link, wanted, wanted.session or default).id
-        except NotOpened as error:
+                check = self._opening.admit(link, wanted)
+                if check is not None:
+                    self.admission.ask(check, lambda refusal: self._checked(link, wanted, refusal, opened))
+                    self._held[link] = []
+                    return
+                session = self._opening.create(link, wanted)
+            else:
+                session = self._opening.bind(link, wanted, wanted.session or link.last_session)
+        except NotAuthorized as error:
+            self._not_opened(link, self._opening.refused(error))
+        except Exception as error:
+            self._not_opened(link, error)
+        else:
+            link.last_session = session.id
+            opened(True, [])
+            return
+        opened(False, [])
+
+    def _checked(
+        self, link: Link, wanted: CreateSession, refusal: NotAuthorized | None, opened: Opened
+    ) -> None:
+        """A password has been looked at; its client may have gone meanwhile."""
+        held = self._held.pop(link)
+        if link.transport.is_closing():
+            return
+        try:
+            if refusal is not None:
+                raise self._opening.refused(refusal)
+            link.last_session = self._opening.create(link, wanted).id
+        except Exception as error:
+            self._not_opened(link, error)
+            opened(False, held)
+        else:
+            opened(True, held)
+        self.gateway.delivery.schedule()
+
+    def _not_opened(self, link: Link, error: Exception) -> None:
+        code, message = SessionCode.INTERNAL, _INTERNAL
+        if isinstance(error, NotOpened):
             code, message = error.code, error.message
-        except Exception:
-            LOGGER.exception("a session could not be opened")
-            code, message = SessionCode.INTERNAL, _INTERNAL
+        else:
+            LOGGER.error("a session could not be opened", exc_info=error)
         self.gateway.counters.requests_refused += 1
         link.send(notifications.connection_error(code, message))
-        return None
+
+    def _hold(self, link: Link, requests: Requests) -> None:
+        """Let requests wait, and read no more of them: what was read with them is all that comes."""
+        held = self._held[link]
+        held += requests
+        if len(held) > _MOST_HELD:
+            link.account.drop(Reason.KEPT_OF_ONE)
+        else:
+            link.account.hold()
+
+    @staticmethod
+    def _read_on(link: Link, held: Requests, go_on: Callable[[Requests], None]) -> None:
+        if held:
+            link.account.release()
+            go_on(held)
 
     def _carry_out(self, wanted: ControlCommand, session_id: str | None, *, by_websocket: bool) -> Outcome:
         try:

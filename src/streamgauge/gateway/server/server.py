@@ -84,6 +84,7 @@ class PushServer:
         if self._server is not None:
             self._server.close()
         self.gateway.stop()
+        self.reception.admission.close()
         await asyncio.sleep(_GRACE_S)
         for connection in list(self.connections):
             connection.drop(Reason.STOPPING)

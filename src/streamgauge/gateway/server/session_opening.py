@@ -9,7 +9,7 @@ from streamgauge.gateway.protocol import notifications
 from streamgauge.gateway.protocol.codes import SessionCode
 from streamgauge.gateway.protocol.commands import Binding, BindSession, CreateSession
 from streamgauge.gateway.protocol.sessions import NotRecoverable
-from streamgauge.gateway.server.contract import AdapterSet, NotAuthorized
+from streamgauge.gateway.server.contract import AdapterSet, NotAuthorized, SlowCheck
 from streamgauge.gateway.server.gateway import Gateway
 from streamgauge.gateway.server.links import Link
 from streamgauge.gateway.server.sessions import Budget, Session
@@ -29,21 +29,28 @@ class SessionOpening:
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
 
-    def create(self, link: Link, wanted: CreateSession) -> Session:
-        if link.session is not None:
-            raise NotOpened(SessionCode.ALREADY_STREAMING, "a session is bound to this connection")
-        adapter_set = self._gateway.adapter_sets.get(wanted.adapter_set)
-        if adapter_set is None:
-            raise NotOpened(SessionCode.NO_ADAPTER_SET, "there is no such adapter set")
-        old = self._gateway.sessions.get(wanted.old_session or "")
-        if old is not None and old.address == link.address:
-            self._gateway.drop(old)
+    def admit(self, link: Link, wanted: CreateSession) -> SlowCheck | None:
+        """Whether a session may be created: at once, or when the check that is returned holds."""
+        adapter_set = self._adapter_set(link, wanted)
+        self._check_room(link, wanted)
+        if adapter_set.authenticator is None:
+            return None
         try:
-            self._check_room(link.address)
-            self._check_rights(adapter_set, wanted, link.address)
-        except NotOpened:
-            self._gateway.counters.sessions_refused += 1
-            raise
+            return adapter_set.authenticator.authenticate(wanted.user, wanted.password, link.address)
+        except NotAuthorized as error:
+            raise self.refused(error) from None
+
+    def refused(self, error: NotAuthorized) -> NotOpened:
+        self._gateway.counters.sessions_refused += 1
+        return NotOpened(error.code, error.message)
+
+    def create(self, link: Link, wanted: CreateSession) -> Session:
+        """For one who was admitted; others may have come meanwhile."""
+        adapter_set = self._adapter_set(link, wanted)
+        self._check_room(link, wanted)
+        replaced = self._replaced(link, wanted)
+        if replaced is not None:
+            self._gateway.drop(replaced)
         session = self._gateway.open(link, adapter_set)
         session.user, session.diffs = wanted.user, wanted.diffs
         if wanted.bandwidth_kbps is not None:
@@ -65,24 +72,31 @@ class SessionOpening:
         self._bind(session, link, wanted.binding, recovered)
         return session
 
-    def _check_room(self, address: str) -> None:
-        gateway, limits = self._gateway, self._gateway.settings.limits
-        if len(gateway.sessions) >= limits.sessions:
-            raise NotOpened(SessionCode.TOO_MANY_SESSIONS, "as many sessions are open as may be")
-        most = limits.sessions_per_address
-        if most is not None and gateway.sessions_of.get(address, 0) >= most:
-            raise NotOpened(
-                SessionCode.TOO_MANY_SESSIONS, "as many sessions are open from your address as may be"
-            )
+    def _adapter_set(self, link: Link, wanted: CreateSession) -> AdapterSet:
+        if link.session is not None:
+            raise NotOpened(SessionCode.ALREADY_STREAMING, "a session is bound to this connection")
+        adapter_set = self._gateway.adapter_sets.get(wanted.adapter_set)
+        if adapter_set is None:
+            raise NotOpened(SessionCode.NO_ADAPTER_SET, "there is no such adapter set")
+        return adapter_set
 
-    @staticmethod
-    def _check_rights(adapter_set: AdapterSet, wanted: CreateSession, address: str) -> None:
-        if adapter_set.authenticator is None:
+    def _replaced(self, link: Link, wanted: CreateSession) -> Session | None:
+        """The session that its client has given up for this one; only its own user may say so."""
+        old = self._gateway.sessions.get(wanted.old_session or "")
+        if old is None or (old.address, old.user) != (link.address, wanted.user):
+            return None
+        return old if old.adapter_set.name == wanted.adapter_set else None
+
+    def _check_room(self, link: Link, wanted: CreateSession) -> None:
+        gateway, limits = self._gateway, self._gateway.settings.limits
+        gone = 0 if self._replaced(link, wanted) is None else 1
+        most, whose = limits.sessions_per_address, ""
+        if most is not None and gateway.sessions_of.get(link.address, 0) - gone >= most:
+            whose = " from your address"
+        elif len(gateway.sessions) - gone < limits.sessions:
             return
-        try:
-            adapter_set.authenticator.authenticate(wanted.user, wanted.password, address)
-        except NotAuthorized as error:
-            raise NotOpened(error.code, error.message) from None
+        gateway.counters.sessions_refused += 1
+        raise NotOpened(SessionCode.TOO_MANY_SESSIONS, f"as many sessions are open{whose} as may be")
 
     def _detach(self, session: Session, link: Link) -> None:
         """Whoever binds a session takes it from the connection that has it."""

@@ -70,6 +70,15 @@ class Limits(SpecModel):
         description="The same, of all connections. Past it, those who have used half of theirs wait.",
     )
     cpu_window: Seconds = Field(default=4, gt=0, description="For so long an unused share is saved up.")
+    password_checks_per_address_per_s: RatePerS = Field(
+        default=5, ge=1, description="Passwords that were not right before; what comes faster is refused."
+    )
+    password_checks_per_user_per_s: RatePerS = Field(
+        default=20, ge=1, description="The same for a user, from all addresses together."
+    )
+    password_checks_waiting: Count = Field(
+        default=100, gt=0, description="Passwords that wait to be checked; beyond it sessions are refused."
+    )
     connect_deadline: Seconds = Field(default=10, gt=0, description="From the first byte to a whole request.")
     backlog_bytes: Bytes = Field(
         default=65_536,

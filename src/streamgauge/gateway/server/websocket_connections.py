@@ -32,7 +32,7 @@ class WebSocketConnection(picows.WSListener):
     """One client's. Text messages only; what breaks the rules ends it, with the code that says why."""
 
     __slots__ = (
-        *("_account", "_default", "_fragments", "_leaving", "_ping", "_server", "_subprotocol"),
+        *("_account", "_fragments", "_leaving", "_ping", "_server", "_subprotocol"),
         *("_unfinished_bytes", "_version", "_websocket", "link", "since_s"),
     )
 
@@ -41,8 +41,6 @@ class WebSocketConnection(picows.WSListener):
         self._subprotocol, self._version = subprotocol, version
         self._leaving: list[bytes] | None = None
         """Messages that another process is going to deal with, which is given this connection."""
-        self._default: str | None = None
-        """The session meant by requests that name none: the last one bound here."""
         self._fragments: list[bytes] | None = None
         self._unfinished_bytes = 0
         """Of all fragments together."""
@@ -145,10 +143,15 @@ class WebSocketConnection(picows.WSListener):
 
     def _deal_with(self, requests: Requests) -> None:
         had_session = self.link.session is not None
-        self._default = self._server.reception.on_websocket(self.link, requests, self._default)
+        self._server.reception.on_websocket(self.link, requests, self._go_on)
         if had_session and self.link.session is None:
             self.since_s = time.monotonic()
         self._account.spend(self._server.reception.collect_cost())
+
+    def _go_on(self, requests: Requests) -> None:
+        """With what had to wait."""
+        with self._account:
+            self._deal_with(requests)
 
     def _is_for_a_neighbour(self, requests: Requests) -> bool:
         """Whether a session is to be bound here that another process has."""
