@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -88,6 +89,25 @@ def test_a_dead_agent_ends_the_run_within_ten_seconds_with_what_was_recorded(
     document = json.loads(streamgauge("results", run, "--json").stdout)
     assert document["status"] == "partial"
     assert document["cases"][0]["accounting"]["sent"] > 1000
+
+
+def test_a_broker_of_ours_that_dies_ends_the_case_at_once_and_is_named(tmp_path: Path) -> None:
+    process = start_long_run(tmp_path, "--live", "off")
+    try:
+        wait_for(lambda: agent(tmp_path, "consumer-0"), 90)
+        [broker] = [
+            found for found in agents_and_brokers(one_run(tmp_path)) if "kafka.Kafka" in found.info["cmdline"]
+        ]
+        os.kill(broker.pid, signal.SIGKILL)
+        # Clients would go on trying for over two minutes.
+        _, stderr = process.communicate(timeout=60)
+    finally:
+        end(process)
+    assert process.returncode == 1
+    words = r"broker-1 of the Kafka cluster ended: killed by SIGKILL; its last words: .+; see .*broker-1\.log"
+    assert re.search(words, " ".join(stderr.split())), stderr
+    status = json.loads((one_run(tmp_path) / "status.json").read_text())
+    assert re.search(words, status["cases"]["001"]["reason"])
 
 
 TWO_CASES = """

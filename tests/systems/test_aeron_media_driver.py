@@ -50,12 +50,14 @@ def test_memory_that_is_too_small_is_said_before_anything_starts(
 
 def test_one_that_was_killed_is_not_alive_any_more(tmp_path: Path) -> None:
     with AeronMediaDriver(log_dir=tmp_path) as driver:
+        assert driver.ended() is None
         os.kill(driver.processes()["media-driver"], signal.SIGKILL)
         deadline = time.monotonic() + 20
         while driver_state(driver.directory).is_alive:
             assert time.monotonic() < deadline
             time.sleep(0.1)
         assert driver_state(driver.directory).is_there
+        assert (driver.ended() or "").startswith("Aeron's media driver ended: killed by SIGKILL")
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 200, b"\1" * 10])

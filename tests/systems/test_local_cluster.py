@@ -120,9 +120,11 @@ def test_up_outlives_its_command_and_down_removes_everything(state_folder: Path)
         assert state.bootstrap == ran.stdout.strip()
         assert local_cluster.up(1) == state, "up again is the same cluster"
         (broker,) = state.processes.values()
+        assert state.ended() is None
         psutil.Process(broker.pid).kill()
         psutil.wait_procs([psutil.Process(broker.pid)] if psutil.pid_exists(broker.pid) else [], timeout=10)
         assert local_cluster.status() is None, "a dead broker is noticed"
+        assert f"the local cluster at {state.bootstrap} is gone" in (state.ended() or "")
         again = local_cluster.up(1)
         assert again.bootstrap != state.bootstrap
         assert not Path(state.data).exists()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from streamgauge.core.errors import SystemFailed
-from streamgauge.systems.processes import end, spawn, telling_line, why_it_ended
+from streamgauge.systems.processes import end, how_it_ended, spawn, telling_line, why_it_ended
 
 
 def python(code: str) -> list[str]:
@@ -68,3 +68,15 @@ def test_a_program_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 )
 def test_telling_line(log: str, line: str) -> None:
     assert telling_line(log) == line
+
+
+def test_of_a_process_that_ran_well_the_last_lines_are_told(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    script = "import os\nfor n in range(5000): print('line', n)\nos.abort()"
+    process = spawn([sys.executable, "-u", "-c", script], log, dies_with_parent=True)
+    process.wait(20)
+    assert how_it_ended(process, log) == (
+        f"killed by SIGABRT; its last words: line 4997 | line 4998 | line 4999; see {log}"
+    )
+    log.unlink()
+    assert how_it_ended(process, log) == f"killed by SIGABRT; see {log}"

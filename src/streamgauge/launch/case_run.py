@@ -80,15 +80,16 @@ def run_one_case(
             }
             with _system_samples(run, case, driver, system, own):
                 try:
-                    outcome = _run_agents(crew, run, case, assignments)
+                    outcome = _run_agents(crew, run, case, assignments, lambda: system.ended() or own.ended())
                 finally:
                     crew.folder.carry_over(run)
     except StreamgaugeError as error:
         outcome = CaseOutcome(CaseStatus("failed", str(error)), error=error)
     except BaseException:
-        _remove(driver, case, made)
+        if system.ended() is None:
+            _remove(driver, case, made)
         raise
-    if left_behind := _remove(driver, case, made):
+    if system.ended() is None and (left_behind := _remove(driver, case, made)):
         said = outcome.status.reason
         outcome.status.reason = f"{said}; {left_behind}" if said else left_behind
     return outcome
@@ -105,9 +106,11 @@ def _remove(driver: Driver, case: Case, made: list[str]) -> str | None:
     return None
 
 
-def _run_agents(crew: Crew, run: RunDir, case: Case, assignments: dict[str, Assignment]) -> CaseOutcome:
+def _run_agents(
+    crew: Crew, run: RunDir, case: Case, assignments: dict[str, Assignment], ended: Callable[[], str | None]
+) -> CaseOutcome:
     try:
-        manifests, reason = crew.run_case(assignments), ""
+        manifests, reason = crew.run_case(assignments, ended), ""
     except AgentDied as error:
         manifests, reason = _last_words(crew.folder.staged or run, case), str(error)
     outcome = CaseOutcome(CaseStatus("ok"), _settings(manifests))

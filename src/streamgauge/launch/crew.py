@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Manifest
 from streamgauge.core.clock import ClockReading, clock_domain
-from streamgauge.core.errors import AgentDied, BadInput
+from streamgauge.core.errors import AgentDied, BadInput, SystemFailed
 from streamgauge.core.run_dir import RunDir
 from streamgauge.launch.agents_folder import AgentsFolder
 from streamgauge.launch.agreed_start import ReadyAgent, agreed_start
@@ -39,6 +39,7 @@ _LAST_WORDS_S = 8.0
 _DISMISS_DEADLINE_S = 15.0
 _CANCEL_DEADLINE_S = 10.0
 _WAITING_LOOKS = 5
+_SYSTEM_LOOK_S = 0.5
 _LOST_HOST = re.compile(r"ResultTask\(\d+, (?P<task>\d+)\) finished unsuccessfully\.\s+ExecutorLostFailure")
 _OWN_ERROR = re.compile(r"streamgauge\.core\.errors\.\w+: (.+)")
 
@@ -76,10 +77,15 @@ class Crew:
     def is_lost(self) -> bool:
         return self._job.done()
 
-    def run_case(self, assignments: Mapping[str, Assignment]) -> list[Manifest]:
-        """Lead all agents of a case to its end; AgentDied when Spark ended the crew meanwhile."""
+    def run_case(
+        self, assignments: Mapping[str, Assignment], ended: Callable[[], str | None] = lambda: None
+    ) -> list[Manifest]:
+        """Lead all agents of a case to its end; AgentDied when Spark ended the crew meanwhile.
+
+        `ended`: what of the system under test is gone. Clients would go on trying for minutes.
+        """
         told = {agent: json.loads(a.model_dump_json(by_alias=True)) for agent, a in assignments.items()}
-        conversation = _Conversation(self, self._meeting, self._meeting.call(told), assignments)
+        conversation = _Conversation(self, self._meeting, self._meeting.call(told), assignments, ended)
         try:
             conversation.lead()
             return conversation.manifests()
@@ -127,9 +133,15 @@ class _Conversation:
     """What launcher and agents say to each other about one case."""
 
     def __init__(
-        self, crew: Crew, meeting: Meeting, call: Call, assignments: Mapping[str, Assignment]
+        self,
+        crew: Crew,
+        meeting: Meeting,
+        call: Call,
+        assignments: Mapping[str, Assignment],
+        ended: Callable[[], str | None],
     ) -> None:
         self._crew, self._meeting, self._call = crew, meeting, call
+        self._ended, self._looked_s = ended, 0.0
         self._load = next(iter(assignments.values())).load
         self._agents = list(assignments)
         self._producers = [agent for agent, a in assignments.items() if a.task.kind == "producer"]
@@ -187,6 +199,7 @@ class _Conversation:
             self._listen()
             if not missing:
                 return found
+            self._check_system()
             if any(m.broken or m.agent in missing for m in self._done.values()):
                 return None
             if self._crew.is_lost:
@@ -196,6 +209,12 @@ class _Conversation:
                 raise AgentDied(f"agent {missing[0]} was not {word} within {deadline_s:g} s")
             # Soon after the last news more is to come; later the agents measure.
             time.sleep(self._meeting.look_s * (1 if waited_s < 1 else _WAITING_LOOKS))
+
+    def _check_system(self) -> None:
+        if (now_s := time.monotonic()) - self._looked_s > _SYSTEM_LOOK_S:
+            self._looked_s = now_s
+            if (why := self._ended()) is not None:
+                raise SystemFailed(why)
 
     def _listen(self) -> None:
         for agent in self._agents:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +28,7 @@ class CaseSystem:
 
     endpoints: dict[str, str] = field(default_factory=dict)
     processes: dict[str, int] = field(default_factory=dict)
+    ended: Callable[[], str | None] = lambda: None
 
 
 @contextmanager
@@ -54,7 +55,7 @@ def case_gateway(run: RunDir, case: Case, endpoints: Mapping[str, str]) -> Itera
         }
     gateway = PushGateway(config=config, log_dir=folder, processes=point.gateway_processes, settings=settings)
     with gateway:
-        yield CaseSystem(gateway.endpoints(), gateway.processes())
+        yield CaseSystem(gateway.endpoints(), gateway.processes(), gateway.ended)
 
 
 def gateway_configuration(point: FanoutPoint, topic: str, bootstrap: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from pyspark.sql import SparkSession
 
-from streamgauge.core.errors import StreamgaugeError
+from streamgauge.core.errors import StreamgaugeError, Unreachable
 from streamgauge.core.run_dir import RunDir
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.registry import open_driver
@@ -91,6 +91,8 @@ class TargetRun:
     def check_still_there(self) -> None:
         """If the target is gone, every further case would only wait for it."""
         assert self._driver is not None
+        if (why := self._system.ended()) is not None:
+            raise Unreachable(why)
         self._driver.check_reachable(REACH_DEADLINE_S)
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +35,8 @@ class TargetSystem:
     endpoints: dict[str, str] = field(default_factory=dict)
     processes: dict[str, int] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
+    ended: Callable[[], str | None] = lambda: None
+    """Which process of it is gone though nobody stopped it, and why; None: none that we know of."""
 
 
 class LaunchedSystem:
@@ -56,6 +58,7 @@ class LaunchedSystem:
                 "local cluster (streamgauge cluster up)",
                 {"bootstrap": running.bootstrap},
                 {name: process.pid for name, process in running.processes.items()},
+                ended=running.ended,
             )
             return
         self._system = _system(wanted, self._log_dir)
@@ -70,6 +73,7 @@ class LaunchedSystem:
                 self._system.endpoints(),
                 self._system.processes(),
                 self._system.settings(),
+                ended=self._system.ended,
             )
         return self._found
 

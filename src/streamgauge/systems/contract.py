@@ -33,6 +33,10 @@ class System(ABC):
     def processes(self) -> dict[str, int]:
         """Name → process id, e.g. {"broker-1": 1234}, for whoever samples CPU and memory."""
 
+    def ended(self) -> str | None:
+        """Which of its processes is no longer there though nobody stopped it, and why; None: all are."""
+        return None
+
     def description(self) -> str:
         """What it is, in a few words."""
         return type(self).__name__

@@ -22,7 +22,7 @@ from streamgauge.systems import kafka_properties
 from streamgauge.systems.contract import START_DEADLINE_S, System
 from streamgauge.systems.kafka_properties import Node
 from streamgauge.systems.ports import HOST
-from streamgauge.systems.processes import end, log_text, spawn, why_it_ended
+from streamgauge.systems.processes import end, how_it_ended, log_text, spawn, why_it_ended
 
 DATA_PREFIX = "streamgauge-kafka-"
 _PORT_ATTEMPTS = 3
@@ -129,6 +129,12 @@ class KafkaCluster(System):
 
     def processes(self) -> dict[str, int]:
         return {name: process.pid for name, process in self._running.items()}
+
+    def ended(self) -> str | None:
+        if (dead := self._first_dead()) is None:
+            return None
+        how = how_it_ended(self._running[dead.name], self.log_file(dead.name))
+        return f"{dead.name} of the Kafka cluster ended: {how}"
 
     def log_file(self, name: str) -> Path:
         return self.log_dir / f"{name}.log"

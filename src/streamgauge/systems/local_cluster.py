@@ -55,6 +55,15 @@ class LocalCluster:
         found = ((name, _ours(broker, self.data)) for name, broker in self.processes.items())
         return {name: process for name, process in found if process is not None}
 
+    def ended(self) -> str | None:
+        """When none of its brokers is left; with some, clients go on, and somebody may want to see how."""
+        if self.alive():
+            return None
+        return (
+            f"the local cluster at {self.bootstrap} is gone: no broker of it runs any more; see {self.logs}, "
+            "and start it again with: streamgauge cluster up"
+        )
+
 
 def up(brokers: int = 1, progress: Callable[[Progress], None] | None = None) -> LocalCluster:
     """Start the local cluster, or return the one that is up already with as many brokers."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -15,6 +16,8 @@ from streamgauge.core.guardian import with_mark, without_mark
 
 STOP_DEADLINE_S = 10.0
 _KILL_DEADLINE_S = 5.0
+_TAIL_BYTES = 8192
+_TAIL_LINES = 3
 
 _EXCEPTION = re.compile(r"^(?:Caused by: |Exception in thread \S+ )?([\w.$]+(?:Exception|Error): .+)$")
 # What the JVM says after every failed start, below the line that tells why.
@@ -70,10 +73,31 @@ def end(processes: Iterable[subprocess.Popen[bytes]], deadline_s: float = STOP_D
 
 def why_it_ended(process: subprocess.Popen[bytes], log: Path, said: str = "") -> str:
     """One line: how a process ended, and what explains it; by itself what it `said` last that does."""
-    code = process.returncode
-    how = f"killed by {signal.Signals(-code).name}" if code and code < 0 else f"exit code {code}"
+    how = _way_out(process.returncode)
     said = said or telling_line(log_text(log))
     return f"{how}: {said}; see {log}" if said else f"{how}; see {log}"
+
+
+def how_it_ended(process: subprocess.Popen[bytes], log: Path) -> str:
+    """One line, of a process that had started well: how it ended, and the last that it said."""
+    said = " | ".join(_last_lines(log))
+    last = f"; its last words: {said}" if said else ""
+    return f"{_way_out(process.returncode)}{last}; see {log}"
+
+
+def _way_out(code: int) -> str:
+    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def _last_lines(log: Path) -> list[str]:
+    try:
+        with log.open("rb") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, size - _TAIL_BYTES))
+            text = stream.read().decode(errors="replace")
+    except OSError:
+        return []
+    return [line.strip() for line in text.splitlines() if line.strip()][-_TAIL_LINES:]
 
 
 def log_text(log: Path) -> str:

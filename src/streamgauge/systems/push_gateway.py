@@ -16,7 +16,7 @@ import psutil
 from streamgauge.core.errors import SystemFailed, Unreachable
 from streamgauge.gateway.server.settings import LISTENING
 from streamgauge.systems.contract import START_DEADLINE_S, System
-from streamgauge.systems.processes import end, log_text, spawn, why_it_ended
+from streamgauge.systems.processes import end, how_it_ended, log_text, spawn, why_it_ended
 
 _MODULE = "streamgauge.gateway.server.gateway_process"
 _POLL_S = 0.05
@@ -78,6 +78,11 @@ class PushGateway(System):
             with suppress(psutil.NoSuchProcess):
                 serving = sorted(child.pid for child in psutil.Process(self._running.pid).children())
         return {f"gateway-{number}": pid for number, pid in enumerate(serving, 1)}
+
+    def ended(self) -> str | None:
+        if self._running is None or self._running.poll() is None:
+            return None
+        return f"the gateway ended: {how_it_ended(self._running, self._log)}"
 
     def stop(self) -> None:
         try:

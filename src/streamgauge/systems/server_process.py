@@ -13,7 +13,7 @@ from streamgauge.core.errors import BadInput, SystemFailed, Unreachable
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.core.scratch import ScratchFolder
 from streamgauge.systems.contract import START_DEADLINE_S, System
-from streamgauge.systems.processes import end, log_text, spawn, why_it_ended
+from streamgauge.systems.processes import end, how_it_ended, log_text, spawn, why_it_ended
 
 _POLL_S = 0.02
 _ATTEMPTS = 3
@@ -109,6 +109,11 @@ class ServerProcess(System):
 
     def processes(self) -> dict[str, int]:
         return {} if self._process is None else {self.process_name: self._process.pid}
+
+    def ended(self) -> str | None:
+        if self._process is None or self._process.poll() is None:
+            return None
+        return f"{self.what} ended: {how_it_ended(self._process, self.log_file())}"
 
     def log_file(self) -> Path:
         return self.log_dir / f"{self.process_name}.log"
