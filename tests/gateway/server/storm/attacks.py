@@ -17,8 +17,8 @@ _names = count()
 
 class Attack(ABC):
     name: str
-    visitors = 2
-    pause_s = 0.5
+    visitors = 4
+    pause_s = 0.2
 
     @abstractmethod
     async def visit(self, peer: Peer) -> None: ...
@@ -54,7 +54,6 @@ class SessionsLeftForLong(Attack):
     """Sessions whose client says that it comes back in a year."""
 
     name = "sessions left for long"
-    pause_s = 0.1
 
     async def visit(self, peer: Peer) -> None:
         await peer.open_session()
@@ -112,10 +111,10 @@ class ManyItems(Attack):
 
 
 class SlowReader(Attack):
-    """Follows what is too much, unfiltered, and does not read it."""
+    """Follows what is too much, unfiltered, and does not read it. (The kernel ends it: TCP_USER_TIMEOUT.)"""
 
     name = "slow readers"
-    visitors = 10
+    visitors = 20
 
     async def visit(self, peer: Peer) -> None:
         await peer.open_session()
@@ -127,7 +126,7 @@ class HalfOpen(Attack):
     """Begins to ask for something, a byte at a time, and never comes to an end."""
 
     name = "half-open handshakes"
-    visitors = 100
+    visitors = 200
 
     async def visit(self, peer: Peer) -> None:
         for byte in UPGRADE[:-4]:
@@ -139,7 +138,6 @@ class BadPasswords(Attack):
     """Of a user that there is, and of one that there is not."""
 
     name = "bad passwords"
-    visitors = 4
     pause_s = 0.1
 
     async def visit(self, peer: Peer) -> None:
@@ -244,8 +242,6 @@ class SilentSessions(Attack):
     """Polls that wait, without anybody reading, on sessions that are followed by another at once."""
 
     name = "silent sessions"
-    visitors = 5
-    pause_s = 0.2
 
     async def visit(self, peer: Peer) -> None:
         await peer.send(post("create_session", f"{CREATE}&LS_polling=true&LS_polling_millis=99999999999"))

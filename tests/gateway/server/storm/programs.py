@@ -34,6 +34,11 @@ class Program:
         self._process.stdin.flush()
         return self.answer(deadline_s)
 
+    def end(self, deadline_s: float) -> dict[str, Any]:
+        """Tell it to end, and what it says then."""
+        self._process.terminate()
+        return self.answer(deadline_s)
+
     def answer(self, deadline_s: float) -> dict[str, Any]:
         """The next line that it says."""
         assert self._process.stdout is not None

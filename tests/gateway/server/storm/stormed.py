@@ -7,11 +7,15 @@ import json
 import sys
 import tempfile
 import time
+from array import array
 from itertools import count
 from pathlib import Path
 
+import numpy as np
+
 from streamgauge.gateway.server.authentication import load_users, user_line
 from streamgauge.gateway.server.contract import AdapterSet, Listener
+from streamgauge.gateway.server.gateway_process import log_to_stderr
 from streamgauge.gateway.server.serving import serve
 from streamgauge.gateway.server.settings import ServerSettings
 
@@ -19,6 +23,7 @@ from ..memory_source import MemorySource
 from .programs import ADAPTER_SET, FAT, TICKS, TOKEN, say
 
 _FAT_PER_S, _FAT_BYTES = 50, 4000
+_TURN_S = 0.005
 
 
 class Schedule(MemorySource):
@@ -27,6 +32,7 @@ class Schedule(MemorySource):
     def __init__(self, ticks_per_s: float) -> None:
         super().__init__()
         self._ticks_per_s = ticks_per_s
+        self._turns_ns = array("q")
 
     def start(self, listener: Listener) -> None:
         super().start(listener)
@@ -34,6 +40,7 @@ class Schedule(MemorySource):
         self._tasks = [
             loop.create_task(self._publish(TICKS, self._ticks_per_s, "")),
             loop.create_task(self._publish(FAT, _FAT_PER_S, "x" * _FAT_BYTES)),
+            loop.create_task(self._look_at_turns()),
         ]
 
     async def _publish(self, item: str, per_s: float, filler: str) -> None:
@@ -45,13 +52,26 @@ class Schedule(MemorySource):
                 fields = {"number": str(number), "due_ns": str(due_ns), "filler": f"{filler}{number}"}
                 self.listener.publish(item, fields)
 
+    async def _look_at_turns(self) -> None:
+        """How much processing time passes between two turns of the loop: so long everybody else waits,
+        whatever else the machine is doing."""
+        before_ns = time.thread_time_ns()
+        while True:
+            await asyncio.sleep(_TURN_S)
+            now_ns = time.thread_time_ns()
+            self._turns_ns.append(now_ns - before_ns)
+            before_ns = now_ns
+
     def close(self) -> None:
+        p99_ns, longest_ns = np.percentile(self._turns_ns, (99, 100))
+        say(turn_p99_ms=round(float(p99_ns) / 1e6, 2), longest_turn_ms=round(float(longest_ns) / 1e6, 2))
         for task in self._tasks:
             task.cancel()
         super().close()
 
 
 def main() -> None:
+    log_to_stderr()
     given = json.loads(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         users = Path(folder) / "users"

@@ -32,7 +32,7 @@ def test_nothing_is_lost_when_all_come_back_at_once() -> None:
             figures = honest.ask("mark", 90)
             told = metrics(port)
     print(f"\n{CLIENTS} clients, {ROUNDS} times: {figures}")  # noqa: T201
-    print(f"memory {watch.begin_mib:.0f} MiB, at most {watch.most_mib:.0f} MiB")  # noqa: T201
+    print(f"memory {watch}")  # noqa: T201
     assert figures["trouble"] == {}, "an update was missing or repeated, or a session was"
     assert figures["behind"] == 0
     assert figures["received"] >= CLIENTS * ROUNDS

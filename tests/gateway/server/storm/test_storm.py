@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -10,13 +11,19 @@ import pytest
 
 from ...protocol.proof import PROOF
 from .attacks import ATTACKS
-from .programs import Program, program
-from .watching import Watch, metrics, watched
+from .programs import END_DEADLINE_S, Program, program
+from .watching import metrics, watched
 
 TICKS_PER_S = 4
 START_DEADLINE_S, MARK_DEADLINE_S = 150, 90
 MOST_MORE_MIB = 200
 """What a storm may add to the gateway's memory; unread pongs alone once added 600 MiB in 6 s."""
+
+
+LONGEST_TURN_MS = 2000
+"""Of processing time in one go, while which nobody is served; empty fragments alone once took 13 s."""
+STORM_S = float(os.environ.get("STREAMGAUGE_STORM_S", "1800"))
+"""Of the proof; as long as that again it is measured without a storm, right before."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +35,11 @@ class Size:
     """Visitors of each attack, as a part of what it has."""
 
 
-SIZE = Size(1000, 1800, 1800, 1.0) if PROOF else Size(100, 2, 25, 0.5)
+SIZE = Size(1000, STORM_S, STORM_S, 1.0) if PROOF else Size(100, 2, 25, 0.5)
 
 
 @pytest.mark.proof
-@pytest.mark.timeout(2 * 1800 + 900)
+@pytest.mark.timeout(2 * STORM_S + 900)
 def test_honest_clients_do_not_notice_a_storm() -> None:
     with program("stormed", settings={}, ticks_per_s=TICKS_PER_S) as gateway:
         port = gateway.answer(START_DEADLINE_S)["port"]
@@ -44,8 +51,9 @@ def test_honest_clients_do_not_notice_a_storm() -> None:
             with watched(port, gateway.pid) as watch:
                 outcomes = storm(port)
                 stormy = honest.ask("mark", MARK_DEADLINE_S)
-        told = metrics(port)
-    tell(quiet, stormy, watch, outcomes)
+        drops = dropped(port)
+        turns = gateway.end(END_DEADLINE_S)
+    tell(outcomes, quiet=quiet, storm=stormy, memory=str(watch), dropped=drops, turns=turns)
     assert quiet["trouble"] == stormy["trouble"] == {}, "an update was missing, or a connection was closed"
     assert quiet["behind"] == stormy["behind"] == 0
     assert stormy["received"] >= SIZE.honest * TICKS_PER_S * (SIZE.storm_s - 5)
@@ -53,7 +61,8 @@ def test_honest_clients_do_not_notice_a_storm() -> None:
     assert watch.failures == []
     assert watch.answers > 0
     assert [name for name, of_attack in outcomes.items() if not of_attack] == []
-    assert told['connections_dropped_total{process="0"}'] > 0
+    assert {"rules", "unfinished"} <= drops.keys(), "who broke these was not dropped for it"
+    assert turns["longest_turn_ms"] < LONGEST_TURN_MS
     if PROOF:
         assert stormy["p99_ms"] <= 2 * quiet["p99_ms"]
 
@@ -70,12 +79,14 @@ def storm(port: int) -> dict[str, Any]:
         return attackers.ask("go", SIZE.storm_s + 60)
 
 
-def tell(quiet: dict[str, Any], stormy: dict[str, Any], watch: Watch, outcomes: dict[str, Any]) -> None:
+def dropped(port: int) -> dict[str, int]:
+    """Connections that were dropped, by reason."""
+    told = {name: value for name, value in metrics(port).items() if name.startswith("drops_total")}
+    return {name.split('reason="')[1][:-2]: int(value) for name, value in told.items() if value}
+
+
+def tell(outcomes: dict[str, Any], **figures: object) -> None:
     """The figures, for who looks at the output (pytest -s, or a failure)."""
     print(f"\n{SIZE}")  # noqa: T201
-    for name, figures in (("quiet", quiet), ("storm", stormy)):
-        print(f"{name}: {figures}")  # noqa: T201
-    print(f"memory {watch.begin_mib:.0f} MiB, at most {watch.most_mib:.0f} MiB")  # noqa: T201
-    print(f"/healthz {watch.answers} times, slowest {watch.slowest_answer_s:.3f} s")  # noqa: T201
-    for name, of_attack in outcomes.items():
-        print(f"{name}: {of_attack}")  # noqa: T201
+    for name, value in (figures | outcomes).items():
+        print(f"{name}: {value}")  # noqa: T201

@@ -23,6 +23,12 @@ class Watch:
         self.slowest_answer_s = 0.0
         self.answers, self.failures = 0, list[str]()
 
+    def __str__(self) -> str:
+        return (
+            f"{self.begin_mib:.0f} MiB, at most {self.most_mib:.0f} MiB; "
+            f"/healthz {self.answers} times, the slowest {self.slowest_answer_s:.3f} s"
+        )
+
     def memory_mib(self) -> float:
         return self._process.memory_info().rss / _MIB
 
