@@ -14,7 +14,7 @@ from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.making import Outgoing
 from streamgauge.payload.ordinal import ordinal_keys
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 
 SIZE = 10
 _BATCH = 1000

@@ -15,7 +15,7 @@ from bench.agents import column, run_agents
 from bench.kafka_tools import consumer_performance, latency_twin, producer_performance
 from streamgauge.drivers.registry import open_driver
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 
 BATCH_BYTES = 131_072
 PAIRS = 5

@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from streamgauge.analysis.step_figures import step_figures
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.run_dir import RunDir
 from streamgauge.launch.run_cycle import RunCycle
@@ -63,7 +62,7 @@ def start_up(bootstrap: str, folder: Path, scale: float) -> StartUp:
         show_progress=False,
         debug=False,
     )
-    cycle.measure(afterwards=lambda session: None, look=step_figures)
+    cycle.measure(afterwards=lambda session: None)
     spans = [_span_ns(cycle.run, case.id) for case in cycle.plan.cases]
     return StartUp(
         beyond_s=tuple((after[0] - before[1]) / NS_PER_S for before, after in itertools.pairwise(spans)),

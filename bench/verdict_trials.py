@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from streamgauge.agents.contestant import Contestant, blank_row
 from streamgauge.analysis.comparisons import comparisons
 from streamgauge.drivers.registry import open_driver
-from streamgauge.plan.cases import Case
+from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.contest import SIDES, TEMPERATURES, Contest, Turn
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.loading import parse
@@ -92,8 +92,7 @@ def drawn_trials(noise: Noise, true_ratio: float, trials: int, seed: int = 1) ->
 
 
 def _measured(case: Case) -> Iterator[dict[str, Any]]:
-    contest = case.contest
-    assert contest is not None
+    contest = as_work(case.work, Contest)
     with tempfile.TemporaryDirectory(prefix="streamgauge-verdicts-") as folder:
         endpoints = {"folder": folder, "partitions": "1"}
         sides = {side: Contestant(side, contest, endpoints, {}, seed=1) for side in SIDES}
@@ -107,8 +106,7 @@ def _measured(case: Case) -> Iterator[dict[str, Any]]:
 
 
 def _drawn(case: Case, noise: Noise, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
-    contest = case.contest
-    assert contest is not None
+    contest = as_work(case.work, Contest)
     turns: list[Turn] = [turn for turns in contest.rounds(contest.cells[0]) for turn in turns]
     logs = noise(rng, len(turns))
     for turn, log in zip(turns, logs, strict=True):

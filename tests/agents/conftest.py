@@ -8,7 +8,7 @@ import pytest
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.plan.agent_tasks import deal_out
-from streamgauge.spec.workload import Load
+from streamgauge.spec.load import Load
 
 from .fakes import FAKE_TARGET
 
@@ -28,7 +28,8 @@ def assign(tmp_path: Path) -> Assign:
             case="001",
             tag=77,
             task=task,
-            load=whole,
+            kind="e2e",
+            work=whole,
             topics=tuple(f"t-{number}" for number in range(count)),
             target=FAKE_TARGET,
             endpoints={},

@@ -23,7 +23,7 @@ from streamgauge.drivers.contract import (
 from streamgauge.payload.making import Outgoing
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 from streamgauge.tables.events import BROKER_TIME_APPEND
 
 START_NS = 1_000 * NS_PER_S

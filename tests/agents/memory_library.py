@@ -23,7 +23,7 @@ from streamgauge.drivers.contract import (
 from streamgauge.payload.making import Outgoing
 from streamgauge.payload.ordinal import ordinals
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 
 from .fakes import FakeClock, NoSettings
 

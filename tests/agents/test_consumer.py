@@ -9,7 +9,7 @@ from streamgauge.agents.consumer import ConsumerAgent
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S
 from streamgauge.drivers.contract import ConsumerOptions
 from streamgauge.payload.making import MessageMaker
-from streamgauge.spec.workload import Message
+from streamgauge.spec.load import Message
 from streamgauge.tables.events import CORRUPT, INTACT, UNEXPECTED
 
 from .conftest import Assign
@@ -88,7 +88,7 @@ def test_it_reads_on_until_producers_have_finished_and_all_is_read(stage: Stage)
 
 def test_measuring_begins_with_the_first_message_after_the_warm_up(stage: Stage) -> None:
     load = stage.assignment.load.model_copy(update={"warm_up_messages": 5})
-    stage.assignment = stage.assignment.model_copy(update={"load": load})
+    stage.assignment = stage.assignment.model_copy(update={"work": load})
     ran(stage, consumer((at_ms(5), messages(5)), (at_ms(70), messages(5, first=5))), lambda: 10)
     assert dict(stage.marks())["measure_begin"] == at_ms(70)
 

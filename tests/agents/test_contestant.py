@@ -19,7 +19,7 @@ from .memory_library import MemoryDriver
 def contest_of(a: dict[str, Any], b: dict[str, Any] | None = None, **comparison: Any) -> Contest:
     targets = [{"name": "one", **a}, {"name": "two", **(b or a)}]
     content = {"targets": targets, "comparison": {"lengths": [10], "messages": [20], **comparison}}
-    contest = make_plan(Workload.model_validate(content), "run").cases[0].contest
+    contest = make_plan(Workload.model_validate(content), "run").cases[0].work
     assert contest is not None
     return contest
 

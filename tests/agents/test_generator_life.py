@@ -27,6 +27,6 @@ def test_a_broker_that_answers_nobody_beside_the_clients_is_the_end_of_a_series(
     target = Target(name="kafka", driver="kafka_confluent", settings={"bootstrap": "127.0.0.1:1"})
     fanout = Fanout(clients=(4000,))
     point = FanoutPoint(scenario="1", clients=4000, via="kafka-groups", series="kafka-groups", fanout=fanout)
-    life = GeneratorLife(assign().model_copy(update={"target": target, "fanout": point}), point)
+    life = GeneratorLife(assign().model_copy(update={"target": target, "kind": "fanout", "work": point}))
     with pytest.raises(CaseFailed, match="beside 4,000 clients: no answer"):
         life.run(FakeRendezvous())

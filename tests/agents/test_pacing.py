@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from streamgauge.agents.pacing import Pacer, Schedule, schedule_of
 from streamgauge.core.clock import NS_PER_S
-from streamgauge.spec.workload import Load
+from streamgauge.spec.load import Load
 
 from ..core.properties import untimed
 

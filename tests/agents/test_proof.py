@@ -10,7 +10,7 @@ from streamgauge.agents.producer import ProducerAgent
 from streamgauge.core.errors import CaseFailed, Unreachable
 from streamgauge.payload.making import MessageMaker
 from streamgauge.recording.columns import ReceiveColumns, SendColumns
-from streamgauge.spec.workload import Message
+from streamgauge.spec.load import Message
 
 from .conftest import Assign
 from .fakes import START_NS, FakeClock, FakeConsumer, FakeDriver, FakeProducer, RealTimeDriver

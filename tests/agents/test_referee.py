@@ -52,7 +52,7 @@ class Comparison:
         self.run = RunDir.create(str(folder), "contest")
         [case] = make_plan(Workload.model_validate(content), self.run.id).cases
         self.driver = open_driver(case.target, {})
-        self.driver.prepare_topics(case.load.topics, ())
+        self.driver.prepare_topics(case.topic_settings, ())
         self.assignment = Assignment.of(self.run, case, case.agents[0], self.driver.endpoints())
 
     def lead(self, rendezvous: FakeRendezvous | None = None) -> Any:
@@ -161,7 +161,7 @@ def test_a_process_that_does_not_answer_is_ended(arena: Any, monkeypatch: pytest
 
 def test_what_cannot_work_is_said_at_once(arena: Any) -> None:
     contest = arena(b={"loss": 1.0}, warm_up_messages=5)
-    contest.assignment.contest.b.settings["loss"] = "all"
+    contest.assignment.work.b.settings["loss"] = "all"
     manifest = contest.lead()
     assert manifest.outcome == "failed"
     assert manifest.error == "BadInput"
@@ -179,8 +179,7 @@ def test_a_java_that_cannot_start_says_why(tmp_path: Path) -> None:
     }
     run = RunDir.create(str(tmp_path), "java")
     [case] = make_plan(Workload.model_validate(content), run.id).cases
-    assert case.contest is not None
-    libraries = LibraryProcesses(Assignment.of(run, case, case.agents[0], {}), case.contest, {})
+    libraries = LibraryProcesses(Assignment.of(run, case, case.agents[0], {}), case.work, {})
     try:
         libraries.start()
         with pytest.raises(CaseFailed, match=r"x and y: .*Unrecognized VM option 'NoSuchOption'"):

@@ -12,7 +12,7 @@ from streamgauge.core.clock import NS_PER_MS, NS_PER_S
 from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import Acks, Received
 from streamgauge.payload.making import MessageMaker, Outgoing
-from streamgauge.spec.workload import Message
+from streamgauge.spec.load import Message
 from streamgauge.tables.events import MARKS
 
 from .conftest import Assign

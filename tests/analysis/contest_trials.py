@@ -28,12 +28,11 @@ def case_of(**comparison: Any) -> Case:
 def trials(case: Case, ratio: float = 0.5, change: Change = lambda row: row, seed: int = 3) -> Iterator[Row]:
     """Every planned trial, A's times being `ratio` times B's, but for what `change` makes of it."""
     rng = np.random.default_rng(seed)
-    assert case.contest is not None
-    for cell in case.contest.cells:
-        for turns in case.contest.rounds(cell):
+    for cell in case.work.cells:
+        for turns in case.work.rounds(cell):
             for turn in turns:
                 for temperature in TEMPERATURES:
-                    for operation in case.contest.comparison.operations:
+                    for operation in case.work.comparison.operations:
                         factor = 1.0 if turn.side == "b" else ratio
                         row = blank_row(turn, temperature, operation) | {
                             "case": case.id,

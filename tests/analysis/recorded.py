@@ -18,8 +18,8 @@ from streamgauge.core.status import CaseStatus, RunStatus, write_status
 from streamgauge.plan.agent_tasks import deal_out
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan, write_plan
+from streamgauge.spec.load import Load
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Load
 from streamgauge.tables import events, results
 from streamgauge.tables.column import Column, Table
 
@@ -125,8 +125,10 @@ class CaseEvents:
         names = [f"topic-{letter}" for letter in "abcdefgh"]
         return Case(
             id=case_id,
+            kind="e2e",
             target=Target(name="t", driver="simulated"),
-            load=load,
+            work=load,
+            topic_settings=load.topics,
             parameters={},
             topics=tuple(names[: load.topics.count]),
             tag=1,
@@ -146,7 +148,7 @@ class Recorded:
 
     def write(self) -> None:
         planned = tuple(case.planned(case_id) for case_id, case in self.cases.items())
-        write_plan(Plan(run=self.run.id, name="recorded", cases=planned), self.run)
+        write_plan(Plan(kind="e2e", run=self.run.id, name="recorded", cases=planned), self.run)
         begun = {case_id: case.status for case_id, case in self.cases.items() if case.status is not None}
         write_status(self.run, RunStatus(status="ok", cases=begun))
         for case_id, case in self.cases.items():

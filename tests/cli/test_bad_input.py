@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.plan.cases import expand
+from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.loading import load_workload
 from tests.cli.streamgauge_command import streamgauge
 
@@ -59,7 +59,7 @@ def test_a_wrong_workload(tmp_path: Path, change: tuple[str, str], words: str) -
         (("e2e", "--test-produce-rate", "-1"), "e2e: load.rate: '-1' is not a rate"),
         (
             ("e2e", "--replicas", "3"),
-            "load.topics.replicas: 3 replicas need as many brokers; target kafka has 1",
+            "topics.replicas: 3 replicas need as many brokers; target kafka has 1",
         ),
         (("e2e", "--bootstrap", "a:1", "--brokers", "3"), "--brokers is for the embedded Kafka"),
         (("e2e", "--master", "local[1]"), "2 agents need 2 Spark slots at once, it has 1"),
@@ -123,7 +123,7 @@ def test_what_sweep_makes_is_a_workload_too(tmp_path: Path) -> None:
     again = streamgauge("run", file, "--print-workload")
     assert again.returncode == 0, again.stderr
     assert again.stdout == printed
-    cases = expand(load_workload(file), "run")
+    cases = list(make_plan(load_workload(file), "run").cases)
     assert len(cases) == 2 * 2 * 3 * 2 * 2
     assert {(case.load.topics.count, case.load.completions) for case in cases} == {(2, False), (3, True)}
     assert {case.load.acks for case in cases} == {"1", "all"}

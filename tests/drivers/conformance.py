@@ -27,8 +27,9 @@ from streamgauge.payload.making import Outgoing
 from streamgauge.payload.messages import maker_of, reader_of, sequence_at
 from streamgauge.payload.ordinal import ordinal_keys, ordinals
 from streamgauge.payload.reading import MessageReader, Packed
+from streamgauge.spec.load import Message
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Message, Topics
+from streamgauge.spec.topics import Topics
 from streamgauge.tables.events import INTACT
 
 TAG = 4711

@@ -16,7 +16,7 @@ from streamgauge.drivers.order_loops import OrderReceiver, OrderSender, loops_of
 from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.orders import Order, OrderMaker
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 from streamgauge.systems.aeron_media_driver import AeronMediaDriver
 from streamgauge.tables.events import INTACT
 

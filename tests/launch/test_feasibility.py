@@ -6,27 +6,28 @@ from typing import Any
 import pytest
 
 from streamgauge.core.errors import BadInput, NotInstalled
-from streamgauge.launch.feasibility import impossible_cases
-from streamgauge.plan.cases import Case, expand
+from streamgauge.launch.feasibility import impossible_cases, why_load_is_impossible
+from streamgauge.plan.cases import Case
+from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 
 
 def cases(load: dict[str, Any], sweep: dict[str, Any] | None = None, **target: Any) -> list[Case]:
     content = {"targets": [{"name": "t", "driver": "simulated", **target}], "load": {"messages": 9, **load}}
-    return expand(Workload.model_validate({**content, "sweep": sweep or {}}), "run")
+    return list(make_plan(Workload.model_validate({**content, "sweep": sweep or {}}), "run").cases)
 
 
 def test_a_case_that_cannot_be_is_named_and_the_others_go_on() -> None:
     system = {"driver": "kafka_confluent", "system": {"brokers": 3}}
-    found = impossible_cases(cases({}, {"topics.replicas": [1, 3, 5]}, **system))
+    found = impossible_cases(cases({}, {"topics.replicas": [1, 3, 5]}, **system), why_load_is_impossible)
     assert list(found) == ["003"]
-    assert str(found["003"]) == ("load.topics.replicas: 5 replicas need as many brokers; target t has 3")
+    assert str(found["003"]) == ("topics.replicas: 5 replicas need as many brokers; target t has 3")
 
 
 def test_a_workload_without_any_case_that_can_be_run_is_refused() -> None:
     system = {"driver": "kafka_confluent", "system": {"brokers": 1}}
     with pytest.raises(BadInput, match="3 replicas need as many brokers"):
-        impossible_cases(cases({}, {"topics.replicas": [3, 5]}, **system))
+        impossible_cases(cases({}, {"topics.replicas": [3, 5]}, **system), why_load_is_impossible)
 
 
 @pytest.mark.parametrize(
@@ -38,13 +39,13 @@ def test_a_workload_without_any_case_that_can_be_run_is_refused() -> None:
 )
 def test_what_the_driver_cannot_do_is_refused(load: dict[str, Any], words: str) -> None:
     with pytest.raises(BadInput) as caught:
-        impossible_cases(cases(load))
+        impossible_cases(cases(load), why_load_is_impossible)
     assert words in str(caught.value)
 
 
 def test_what_can_be_is_let_through() -> None:
     load = {"streams": "per_partition", "completions": False, "topics": {"partitions": 3}}
-    assert impossible_cases(cases(load)) == {}
+    assert impossible_cases(cases(load), why_load_is_impossible) == {}
 
 
 def test_a_library_that_is_not_there_concerns_its_target_only(
@@ -53,20 +54,20 @@ def test_a_library_that_is_not_there_concerns_its_target_only(
     monkeypatch.setitem(sys.modules, "streamgauge.drivers.zeromq.driver", None)
     targets = [{"name": "there", "driver": "simulated"}, {"name": "not", "driver": "zeromq"}]
     load = {"messages": 9, "message": {"size": 64}}
-    both = expand(Workload.model_validate({"targets": targets, "load": load}), "run")
-    found = impossible_cases(both)
+    both = list(make_plan(Workload.model_validate({"targets": targets, "load": load}), "run").cases)
+    found = impossible_cases(both, why_load_is_impossible)
     assert list(found) == ["002"]
     assert "pip install 'streamgauge[zeromq]'" in str(found["002"])
     with pytest.raises(NotInstalled):
-        impossible_cases(both[1:])
+        impossible_cases(both[1:], why_load_is_impossible)
 
 
 def test_messages_without_room_for_a_header_need_keys() -> None:
     with pytest.raises(BadInput, match="a header in key or record headers"):
-        impossible_cases(cases({"message": {"size": 8}}, driver="zeromq"))
+        impossible_cases(cases({"message": {"size": 8}}, driver="zeromq"), why_load_is_impossible)
 
 
 def test_the_engine_jvm_needs_a_driver_that_has_it() -> None:
     load = {"engine": "jvm", "rate": 100, "message": {"size": {"protobuf": "order"}}}
     with pytest.raises(BadInput, match="driver zeromq of target t has no engine jvm"):
-        impossible_cases(cases(load, driver="zeromq"))
+        impossible_cases(cases(load, driver="zeromq"), why_load_is_impossible)

@@ -6,7 +6,8 @@ import pytest
 
 from streamgauge.launch import live_choice
 from streamgauge.launch.live_choice import LiveMode, LiveWish, choose_live, why_no_broker
-from streamgauge.plan.cases import Case, expand
+from streamgauge.plan.cases import Case
+from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Workload
 
@@ -16,7 +17,9 @@ SIMULATED = {"name": "s", "driver": "simulated"}
 
 
 def cases(target: dict[str, Any]) -> list[Case]:
-    return expand(Workload.model_validate({"targets": [target], "load": {"messages": 9}}), "run")
+    return list(
+        make_plan(Workload.model_validate({"targets": [target], "load": {"messages": 9}}), "run").cases
+    )
 
 
 @pytest.mark.parametrize(

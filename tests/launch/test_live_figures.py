@@ -4,7 +4,8 @@ import pytest
 
 from streamgauge.launch import live_figures
 from streamgauge.launch.live_figures import MESSAGES, MISSED, LiveFigures, LiveRow
-from streamgauge.plan.cases import Case, expand
+from streamgauge.plan.cases import Case
+from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 
 MS = 1_000_000
@@ -16,7 +17,7 @@ def case() -> Case:
         "targets": [{"name": "k", "driver": "kafka_confluent"}],
         "load": {"messages": 90, "warm_up_messages": 10},
     }
-    [case] = expand(Workload.model_validate(workload), "run")
+    [case] = list(make_plan(Workload.model_validate(workload), "run").cases)
     return case
 
 

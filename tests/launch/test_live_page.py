@@ -9,7 +9,7 @@ import pytest
 
 from streamgauge.launch.live_figures import LiveFigures
 from streamgauge.launch.live_page import LivePage
-from streamgauge.plan.cases import expand
+from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 
 from ..report.chromium import Chromium
@@ -45,7 +45,7 @@ def test_the_page_and_its_figures_are_served_on_this_machine_alone() -> None:
 def test_the_page_follows_the_run_in_a_browser(tmp_path: Path, width: int, scheme: str) -> None:
     target = {"name": "k", "driver": "kafka_confluent"}
     workload = Workload.model_validate({"targets": [target], "load": {"messages": 5000}})
-    [case] = expand(workload, "run")
+    [case] = list(make_plan(workload, "run").cases)
     figures = LiveFigures(HOSTILE, 1)
     page = LivePage(figures.document)
     try:

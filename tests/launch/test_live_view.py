@@ -12,7 +12,8 @@ from streamgauge.jvm.jars import JarsUnavailable
 from streamgauge.launch import live_view
 from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.launch.live_view import LiveView
-from streamgauge.plan.cases import Case, expand
+from streamgauge.plan.cases import Case
+from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 
 TARGET = {"name": "k", "driver": "kafka_confluent"}
@@ -21,7 +22,9 @@ NOWHERE = "127.0.0.1:9"
 
 @pytest.fixture
 def case() -> Case:
-    [case] = expand(Workload.model_validate({"targets": [TARGET], "load": {"messages": 9}}), "run")
+    [case] = list(
+        make_plan(Workload.model_validate({"targets": [TARGET], "load": {"messages": 9}}), "run").cases
+    )
     return case
 
 

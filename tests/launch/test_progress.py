@@ -11,7 +11,8 @@ from streamgauge.core.status import CaseStatus
 from streamgauge.launch import live_figures
 from streamgauge.launch.live_figures import LiveFigures
 from streamgauge.launch.progress import RunProgress
-from streamgauge.plan.cases import Case, expand
+from streamgauge.plan.cases import Case
+from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 
 from .test_live_figures import second
@@ -20,7 +21,7 @@ from .test_live_figures import second
 @pytest.fixture
 def case() -> Case:
     workload = {"targets": [{"name": "k", "driver": "kafka_confluent"}], "load": {"messages": 90}}
-    [case] = expand(Workload.model_validate(workload), "run")
+    [case] = list(make_plan(Workload.model_validate(workload), "run").cases)
     return case
 
 

@@ -13,6 +13,7 @@ from streamgauge.launch import run_records
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.plan.plan_file import Plan, make_plan
 from streamgauge.spec.workload import Workload
+from streamgauge.tables.events import EVENT_TABLES
 
 PLAN: Plan = make_plan(
     Workload.model_validate(
@@ -45,7 +46,7 @@ def run(tmp_path: Path) -> RunDir:
 
 
 def test_finished_cases_stay_and_nothing_is_kept_of_the_one_that_was_cut_off(run: RunDir) -> None:
-    records = RunRecords.resumed(run, "local[2]")
+    records = RunRecords.resumed(run, "local[2]", EVENT_TABLES)
     assert list(records.status.cases) == ["001"]
     assert list(run.list_files("events")) == [
         "events/manifests/001-producer-0.json",
@@ -57,14 +58,14 @@ def test_finished_cases_stay_and_nothing_is_kept_of_the_one_that_was_cut_off(run
 
 
 def test_topics_that_could_not_be_deleted_are_known(run: RunDir) -> None:
-    records = RunRecords.resumed(run, "local[2]")
+    records = RunRecords.resumed(run, "local[2]", EVENT_TABLES)
     assert records.left_topics(PLAN.cases[1]) == ["streamgauge-run-002"]
     assert records.left_topics(PLAN.cases[2]) == []
 
 
 def test_that_it_was_resumed_is_said_and_what_had_changed(run: RunDir) -> None:
-    RunRecords.resumed(run, "local[2]")
-    RunRecords.resumed(run, "local[7]")
+    RunRecords.resumed(run, "local[2]", EVENT_TABLES)
+    RunRecords.resumed(run, "local[7]", EVENT_TABLES)
     environment = run.read_json(run.environment)
     first, second = environment["resumed"]
     assert first["after_cases"] == 1
@@ -79,7 +80,7 @@ def test_a_case_cut_off_by_an_interruption_is_done_again_and_a_broken_one_is_not
     records = RunRecords(run, {}, status)
     records.end_early("interrupted")
     assert read_status(run).cases["002"] == CaseStatus("partial", "interrupted", is_cut_off=True)
-    assert list(RunRecords.resumed(run, "local").status.cases) == ["001"]
+    assert list(RunRecords.resumed(run, "local", EVENT_TABLES).status.cases) == ["001"]
 
 
 def test_a_run_that_goes_on_is_left_alone(run: RunDir, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +89,7 @@ def test_a_run_that_goes_on_is_left_alone(run: RunDir, monkeypatch: pytest.Monke
     write_status(run, status)
     monkeypatch.setattr(run_records, "_is_streamgauge", lambda pid: pid == os.getpid())
     with pytest.raises(BadInput, match=f"is still running, in process {os.getpid()}"):
-        RunRecords.resumed(run, "local")
+        RunRecords.resumed(run, "local", EVENT_TABLES)
     assert "002" in read_status(run).cases
 
 

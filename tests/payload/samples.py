@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from streamgauge.payload.header import RECORD_HEADER
 from streamgauge.payload.making import MessageMaker, Outgoing
-from streamgauge.spec.workload import Message
+from streamgauge.spec.load import Message
 
 TAG = 0xC0FFEE
 

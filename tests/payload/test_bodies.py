@@ -12,7 +12,7 @@ from streamgauge.core.errors import BadInput
 from streamgauge.payload import bodies
 from streamgauge.payload.bodies import BODY_COUNT, make_bodies
 from streamgauge.payload.header import HEADER_BYTES
-from streamgauge.spec.workload import Message
+from streamgauge.spec.load import Message
 
 from ..core.properties import untimed
 

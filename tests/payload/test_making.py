@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from streamgauge.payload.header import HEADER_BYTES, RECORD_HEADER
 from streamgauge.payload.making import MessageMaker
-from streamgauge.spec.workload import Message
+from streamgauge.spec.load import Message
 
 from ..core.properties import untimed
 from .samples import TAG, made, specs

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from streamgauge.payload.header import HEADER_BYTES
 from streamgauge.payload.making import MessageMaker
 from streamgauge.payload.reading import Identities, MessageReader
-from streamgauge.spec.workload import Message
+from streamgauge.spec.load import Message
 from streamgauge.tables.events import CORRUPT, INTACT, UNEXPECTED
 
 from ..core.properties import untimed

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from streamgauge.core.errors import BadInput
 from streamgauge.plan.agent_tasks import AgentTask, deal_out
-from streamgauge.spec.workload import Load, Topics
+from streamgauge.spec.load import Load
+from streamgauge.spec.topics import Topics
 
 from ..core.properties import untimed
 

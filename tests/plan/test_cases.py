@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from streamgauge.core.errors import BadInput
-from streamgauge.plan.cases import Case, expand
+from streamgauge.plan.cases import Case
+from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.rate import Step
 from streamgauge.spec.workload import Workload
 
@@ -14,7 +15,7 @@ Make = Callable[..., Workload]
 
 
 def expanded(workload: Workload, run_id: str = "run-1") -> list[Case]:
-    return expand(workload, run_id)
+    return list(make_plan(workload, run_id).cases)
 
 
 def test_without_a_sweep_each_target_is_one_case(workload: Make) -> None:

@@ -19,8 +19,7 @@ def contest(repeat: int = 6, name: str = "one", other: str = "two", **comparison
         }
     )
     [case] = make_plan(workload, "run").cases
-    assert case.contest is not None
-    return case.contest
+    return case.work
 
 
 def test_a_and_b_alone_are_abba() -> None:
@@ -94,8 +93,7 @@ def test_a_comparison_is_one_case_with_one_agent() -> None:
     )
     plan = make_plan(workload, "run")
     assert plan.slots_needed == 1
-    case = plan.comparison
-    assert case is not None
+    [case] = plan.cases
     assert [task.agent for task in case.agents] == ["referee-0"]
     assert [target.name for target in case.targets] == ["x", "y"]
     assert type(plan).model_validate(plan.model_dump(mode="json", by_alias=True)) == plan

@@ -27,14 +27,14 @@ def point(clients: int, **fanout: Any) -> FanoutPoint:
 
 
 def test_series_go_from_few_to_many_by_every_way() -> None:
-    found = [(c.fanout.via, c.fanout.clients) for c in cases(GATEWAY, GROUPS, ALONE) if c.fanout]
+    found = [(c.work.via, c.work.clients) for c in cases(GATEWAY, GROUPS, ALONE)]
     ways = ("gateway", "kafka-groups", "kafka-standalone")
     assert found == [(way, clients) for way in ways for clients in (10, 20)]
 
 
 def test_how_a_gateway_maps_json_is_nothing_to_kafka() -> None:
     found = cases(GATEWAY, GROUPS, scenarios=["3", "3jp", "3full"], clients=[10])
-    assert [c.fanout.series for c in found if c.fanout] == [
+    assert [c.work.series for c in found] == [
         "gateway 3",
         "gateway 3jp",
         "gateway 3full",
@@ -45,7 +45,7 @@ def test_how_a_gateway_maps_json_is_nothing_to_kafka() -> None:
 def test_every_client_is_in_one_process() -> None:
     agents = list(point(40_001, push_clients_per_process=19_000).agents())
     assert [agent.kind for agent in agents] == ["producer", "swarm", "swarm", "swarm"]
-    shares = [agent.clients for agent in agents if agent.clients is not None]
+    shares = [agent.share for agent in agents if agent.share is not None]
     assert [first for first, _ in shares] == [0, 13_333, 26_667]
     assert sum(count for _, count in shares) == 40_001
     assert max(count for _, count in shares) <= 19_000
@@ -72,7 +72,7 @@ def test_clients_follow_every_key() -> None:
 def test_a_plan_is_read_as_it_was_written() -> None:
     content = {"targets": [GATEWAY], "fanout": {"clients": [10], "scenarios": ["1"]}}
     plan = make_plan(Workload.model_validate(content), "run")
-    assert plan.is_fanout
+    assert plan.kind == "fanout"
     assert Plan.model_validate(plan.model_dump(mode="json", by_alias=True)) == plan
 
 
@@ -82,7 +82,7 @@ def test_gateway_processes_grow_with_the_clients() -> None:
 
 
 def test_kafka_clients_come_slowly_unless_told_otherwise() -> None:
-    found = {c.fanout.via: c.fanout.ramp_up_per_s for c in cases(GATEWAY, GROUPS, ALONE) if c.fanout}
+    found = {c.work.via: c.work.ramp_up_per_s for c in cases(GATEWAY, GROUPS, ALONE)}
     assert found == {"gateway": 2000, "kafka-groups": 200, "kafka-standalone": 200}
     told = cases(GATEWAY, GROUPS, ramp_up_per_s="50/s")
-    assert {c.fanout.ramp_up_per_s for c in told if c.fanout} == {50}
+    assert {c.work.ramp_up_per_s for c in told} == {50}

@@ -27,7 +27,7 @@ def compared_run(folder: Path, **comparison: Any) -> RunDir:
     case = case_of(**comparison)
     run = RunDir(str(folder / "20260102-030405-compare-ab12"))
     found = list(trials(case, 0.5, _spoiled))
-    write_plan(Plan(run=run.id, name="compare", cases=(case,)), run)
+    write_plan(Plan(kind="compare", run=run.id, name="compare", cases=(case,)), run)
     write_status(run, RunStatus(status="ok", cases={case.id: CaseStatus("ok")}))
     run.write_json(run.environment, environment())
     _write(run, REPETITIONS, repetitions(found))

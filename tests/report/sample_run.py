@@ -67,10 +67,10 @@ def sweep_run(folder: Path) -> RunDir:
     workload = make_workload()
     content = workload.model_dump(mode="json", by_alias=True)
     content["load"]["message"]["headers"] = {"note": HOSTILE}
-    content["sweep"] = {"message.size": [100, 700, 1024, 4096, 10240]}
+    content["kind"], content["sweep"] = "sweep", {"message.size": [100, 700, 1024, 4096, 10240]}
     plan = make_plan(Workload.model_validate(content), "20260102-030405-sweep-cd34")
     cases = list(plan.cases)
-    cases[3] = cases[3].model_copy(update={"load": cases[3].load.model_copy(update={"consumers": 0})})
+    cases[3] = cases[3].model_copy(update={"work": cases[3].load.model_copy(update={"consumers": 0})})
     plan = plan.model_copy(update={"cases": tuple(cases)})
 
     rows: Rows = defaultdict(list)
@@ -94,6 +94,7 @@ def transports_run(folder: Path) -> RunDir:
     content = make_workload(1, producers=1, topics={"name": "t"}).model_dump(mode="json", by_alias=True)
     names = {"harness": "simulated", "log": "kafka_java", "socket": "aeron", "missing": "zeromq"}
     content |= {
+        "kind": "transports",
         "name": "transports",
         "targets": [{"name": name, "driver": driver} for name, driver in names.items()],
         "harness": "harness",
@@ -126,6 +127,7 @@ def limit_run(folder: Path) -> RunDir:
     content = make_workload().model_dump(mode="json", by_alias=True)
     content["load"] |= {"messages": None, "duration": 5, "rate": "unlimited", "warm_up_messages": 0}
     content |= {
+        "kind": "limit",
         "name": "limit",
         "search": {"slo": ["p99<20ms", "lost=0"], "from": 2000, "within_percent": 50},
     }
@@ -135,7 +137,7 @@ def limit_run(folder: Path) -> RunDir:
     tried += [(4000, False), (4000, False), (2828, False), (2828, True), (2828, False)]
     cases, trials, rows = [], [], defaultdict(list)
     for number, (rate, holds) in enumerate(tried, 1):
-        case = search_case(plan.search, workload.targets[0], workload.load, plan.run, number, float(rate))
+        case = search_case(workload.search, workload.targets[0], workload.load, plan.run, number, float(rate))
         is_broken = rate == 4000
         add_case(rows, case, seed=number, status="failed" if is_broken else "ok")
         missed = [] if holds else ["p99 was 34.1 ms, not < 20 ms", f"late: {HOSTILE}"]

@@ -8,11 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamgauge.core.errors import BadInput
+from streamgauge.families.sweep.workload import SweepWorkload
+from streamgauge.spec.load import FileLines, Keys, Load, Message, SizeDistribution
 from streamgauge.spec.loading import dump_yaml, load_target, load_workload, parse
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.rate import Step
 from streamgauge.spec.target import KafkaClusterSystem, Target
-from streamgauge.spec.workload import FileLines, Keys, Load, Message, SizeDistribution, Topics, Workload
+from streamgauge.spec.topics import Topics
+from streamgauge.spec.workload import Workload
 
 from ..core.properties import untimed
 from .conftest import Write
@@ -290,7 +293,7 @@ loads = st.builds(
     warm_up_messages=st.sampled_from([0, 5, 100]),
 )
 workloads = st.builds(
-    Workload,
+    SweepWorkload,
     name=plain_names,
     targets=st.lists(targets, min_size=1, max_size=2, unique_by=lambda target: target.name).map(tuple),
     load=loads,
@@ -310,5 +313,5 @@ def test_a_workload_dumped_is_loaded_back_the_same(
 
 def test_a_dump_leaves_out_what_is_default() -> None:
     assert dump_yaml(Workload.model_validate(WORKLOAD)) == (
-        "targets:\n- name: kafka\n  driver: kafka_confluent\nload:\n  messages: 1000\n"
+        "kind: e2e\ntargets:\n- name: kafka\n  driver: kafka_confluent\nload:\n  messages: 1000\n"
     )

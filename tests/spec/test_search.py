@@ -40,8 +40,8 @@ def test_a_search_is_written_as_it_is_read() -> None:
         ({}, {"messages": 100}, {}, "needs the `duration` of a step"),
         ({}, {"duration": "2s", "rate": "1k/s"}, {}, "no rate and no warm-up"),
         ({}, {"duration": "2s", "consumers": 0}, {}, "consumers` must not be 0"),
-        ({}, None, {"sweep": {"acks": ["1"]}}, "leave out `sweep`"),
-        ({}, None, {"iterations": 2}, "leave out `sweep`, `cases` and `iterations`"),
+        ({}, None, {"sweep": {"acks": ["1"]}}, "`kind: limit` or `kind: sweep`"),
+        ({}, None, {"kind": "limit", "iterations": 2}, "iterations: unknown field"),
     ],
 )
 def test_what_cannot_be_searched_is_refused(

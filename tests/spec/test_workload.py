@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamgauge.spec.workload import MESSAGE_HEADER_BYTES, Load, Message
+from streamgauge.spec.load import MESSAGE_HEADER_BYTES, Load, Message
 
 from ..core.properties import untimed
 

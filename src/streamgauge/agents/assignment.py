@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import SerializeAsAny, field_validator
+
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.agent_tasks import AgentTask
-from streamgauge.plan.cases import Case
-from streamgauge.plan.contest import Contest
-from streamgauge.plan.fanout_point import FanoutPoint
+from streamgauge.plan.cases import Case, Work, as_work, own_work
+from streamgauge.spec.load import Load
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Load
 
 
 class Assignment(SpecModel):
@@ -23,7 +23,10 @@ class Assignment(SpecModel):
     case: str
     tag: int
     task: AgentTask
-    load: Load
+    kind: str
+    """Of which family the case is."""
+    work: SerializeAsAny[SpecModel]
+    """What is done, in the family's own terms."""
     topics: tuple[str, ...]
     target: Target
     endpoints: dict[str, str]
@@ -34,10 +37,8 @@ class Assignment(SpecModel):
     debug: bool = False
     live_bootstrap: str | None = None
     """Kafka to which figures are published while the case runs; None: nobody wants them."""
-    contest: Contest | None = None
-    """Only of a referee."""
-    fanout: FanoutPoint | None = None
-    """Only of a generator and of a swarm."""
+
+    _own_work = field_validator("work", mode="before")(own_work)
 
     @classmethod
     def of(
@@ -55,15 +56,23 @@ class Assignment(SpecModel):
             case=case.id,
             tag=case.tag,
             task=task,
-            load=case.load,
+            kind=case.kind,
+            work=case.work,
             topics=case.topics,
             target=case.target,
             endpoints=dict(endpoints),
-            contest=case.contest,
-            fanout=case.fanout,
             start_offsets=tuple((t, p, offset) for (t, p), offset in (start or {}).items()),
             **rest,
         )
+
+    def work_as(self, model: type[Work]) -> Work:
+        """What is done, for the roles of a family that know it."""
+        return as_work(self.work, model)
+
+    @property
+    def load(self) -> Load:
+        """What producers and consumers do."""
+        return self.work_as(Load)
 
     @property
     def run_dir(self) -> RunDir:

@@ -22,9 +22,9 @@ from streamgauge.tables.events import SAMPLES
 
 
 class FanoutLife(ABC):
-    def __init__(self, assignment: Assignment, point: FanoutPoint) -> None:
+    def __init__(self, assignment: Assignment) -> None:
         task = assignment.task
-        self.assignment, self.point = assignment, point
+        self.assignment, self.point = assignment, assignment.work_as(FanoutPoint)
         self.files = EventFiles(assignment.run_dir, assignment.case, task.agent)
         self.live = Live(assignment)
         self._diary = Diary(assignment, self.files)

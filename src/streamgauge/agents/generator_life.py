@@ -30,7 +30,7 @@ class GeneratorLife(FanoutLife):
         # Whatever the clients are: it is librdkafka that sends.
         target = fill_in(assignment.target, assignment.environment)
         kafka = target.model_copy(update={"settings": _kafka_settings(target.settings)})
-        options = ProducerOptions(0, assignment.topics, "value", assignment.load.acks, "none")
+        options = ProducerOptions(0, assignment.topics, "value", "all", "none")
         settings = KafkaConfluent(kafka, assignment.endpoints).producer_settings(options, {"linger.ms": 0})
         wall_offset_ns = read_clocks().wall_offset_ns
         rate = fanout.rate_per_s(point.scenario)

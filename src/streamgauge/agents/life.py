@@ -6,19 +6,17 @@ import contextlib
 import os
 import threading
 from collections.abc import Sequence
+from typing import Protocol
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.consumer import ConsumerAgent
 from streamgauge.agents.diary import Diary, Manifest, write_manifest
-from streamgauge.agents.generator_life import GeneratorLife
 from streamgauge.agents.live import Live
 from streamgauge.agents.live_publishing import LivePublishing
 from streamgauge.agents.order_producer import OrderProducerAgent
 from streamgauge.agents.producer import ProducerAgent
-from streamgauge.agents.referee_life import RefereeLife
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.agents.sampler import Sampler
-from streamgauge.agents.swarm_life import SwarmLife
 from streamgauge.agents.timing import added
 from streamgauge.core.clock import read_clocks, sharpen_sleep
 from streamgauge.core.errors import StreamgaugeError
@@ -29,6 +27,7 @@ from streamgauge.recording.background import BackgroundWriter
 from streamgauge.recording.columns import PartWriter, ReceiveColumns, SendColumns
 from streamgauge.recording.gathered import GatheredFiles
 from streamgauge.recording.parquet import EventFiles
+from streamgauge.spec.families import family_of
 from streamgauge.spec.secrets import fill_in
 from streamgauge.tables.events import SAMPLES
 
@@ -36,9 +35,20 @@ CONNECT_DEADLINE_S = 30.0
 _CLOSE_DEADLINE_S = 5.0
 
 
+class Life(Protocol):
+    """What an agent is in any role: it runs once, and is closed whatever happened."""
+
+    manifest: Manifest
+
+    def run(self, rendezvous: Rendezvous) -> None: ...
+
+    def close(self) -> None:
+        """Write what was recorded, then the manifest; then let go of everything."""
+
+
 def live_through(assignment: Assignment, rendezvous: Rendezvous) -> Manifest:
     """Whatever happens, what was recorded is written, and the manifest says how it ended."""
-    agent = _agent(assignment)
+    agent: Life = family_of(assignment.kind).life(assignment) or _Agent(assignment)
     try:
         agent.run(rendezvous)
     except StreamgaugeError as error:
@@ -52,16 +62,9 @@ def live_through(assignment: Assignment, rendezvous: Rendezvous) -> Manifest:
     return agent.manifest
 
 
-def _agent(assignment: Assignment) -> _Agent | RefereeLife | GeneratorLife | SwarmLife:
-    if assignment.contest is not None:
-        return RefereeLife(assignment, assignment.contest)
-    if assignment.fanout is not None:
-        life = GeneratorLife if assignment.task.kind == "producer" else SwarmLife
-        return life(assignment, assignment.fanout)
-    return _Agent(assignment)
-
-
 class _Agent:
+    """A producer or a consumer."""
+
     def __init__(self, assignment: Assignment) -> None:
         task = assignment.task
         self._assignment = assignment

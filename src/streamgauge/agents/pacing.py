@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.core.clock import NS_PER_S
-from streamgauge.spec.workload import Load
+from streamgauge.spec.load import Load
 
 _AHEAD = 1024
 

@@ -20,7 +20,8 @@ from streamgauge.spec.secrets import fill_in
 class RefereeLife:
     """Whatever happens, every trial that was made is written, and no library's process stays."""
 
-    def __init__(self, assignment: Assignment, contest: Contest) -> None:
+    def __init__(self, assignment: Assignment) -> None:
+        contest = assignment.work_as(Contest)
         self._assignment, self._contest = assignment, contest
         self._files = EventFiles(assignment.run_dir, assignment.case, assignment.task.agent)
         self._libraries = LibraryProcesses(assignment, contest, assignment.environment)

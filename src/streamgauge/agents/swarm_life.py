@@ -16,7 +16,6 @@ from streamgauge.core.errors import BadInput
 from streamgauge.drivers.swarm import Swarm, SwarmDriver, SwarmOptions
 from streamgauge.payload.scenario_messages import keys_of
 from streamgauge.payload.stamps import StampReader
-from streamgauge.plan.fanout_point import FanoutPoint
 from streamgauge.tables.fanout_events import CLIENTS, NO_KEY, TRAFFIC, UPDATES
 
 CONNECT_DEADLINE_S = 110.0
@@ -26,8 +25,8 @@ _SERVE_S = 0.1
 class SwarmLife(FanoutLife):
     """Stamps what measured clients get; the others are counted."""
 
-    def __init__(self, assignment: Assignment, point: FanoutPoint) -> None:
-        super().__init__(assignment, point)
+    def __init__(self, assignment: Assignment) -> None:
+        super().__init__(assignment)
         self._swarm: Swarm | None = None
         self._places, self._stamps, self._received = array("i"), array("q"), array("q")
         self._reader = StampReader()
@@ -68,8 +67,8 @@ class SwarmLife(FanoutLife):
 
     def _options(self) -> SwarmOptions:
         assignment, point = self.assignment, self.point
-        assert assignment.task.clients is not None
-        first, count = assignment.task.clients
+        assert assignment.task.share is not None
+        first, count = assignment.task.share
         names, fanout = keys_of(point.mapping.kind), point.fanout
         keys = point.keys(assignment.tag, len(names))[first : first + count]
         processes = sum(1 for agent in point.agents() if agent.kind == "swarm")

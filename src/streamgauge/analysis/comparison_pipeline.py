@@ -12,15 +12,15 @@ from streamgauge.analysis.comparisons import comparisons, repetitions
 from streamgauge.analysis.storage import read_events, write_rows
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
-from streamgauge.plan.cases import Case
+from streamgauge.plan.plan_file import Plan
 from streamgauge.tables.column import Table
 from streamgauge.tables.comparison_events import CLIENT_SETTINGS, TRIALS
 from streamgauge.tables.comparison_results import APPLIED_SETTINGS, COMPARISONS, REPETITIONS
 
 
-def compare(session: SparkSession, run: RunDir, case: Case) -> None:
+def compare(session: SparkSession, run: RunDir, plan: Plan) -> None:
     """Compute every result table of a comparison."""
-    assert case.contest is not None
+    [case] = plan.cases
 
     def write(table: Table, rows: list[dict[str, Any]]) -> None:
         write_rows(run, table, pa.Table.from_pylist(rows, schema=table.arrow_schema()))

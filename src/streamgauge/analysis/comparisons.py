@@ -18,7 +18,7 @@ from streamgauge.analysis.paired_ratio import (
 )
 from streamgauge.analysis.sample import Sample, sample, warnings_of
 from streamgauge.core.status import CaseStatus
-from streamgauge.plan.cases import Case
+from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.contest import SIDES, TEMPERATURES, WARM_UP, Contest
 
 Row = dict[str, Any]
@@ -43,8 +43,7 @@ def repetitions(trials: Iterable[Row]) -> list[Row]:
 
 def comparisons(trials: Iterable[Row], case: Case, ended: CaseStatus | None) -> list[Row]:
     """One row: an operation and temperature in a cell of the plan, whether it was run or not."""
-    contest = case.contest
-    assert contest is not None
+    contest = as_work(case.work, Contest)
     cells = _cells(trials, contest)
     band = contest.comparison.equivalence_percent
     corrected = holm([cell.ratio.p if cell.ratio else None for cell in cells])

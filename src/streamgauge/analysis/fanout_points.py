@@ -12,7 +12,8 @@ from pyspark.sql import functions as fn
 from streamgauge.analysis.schema import columns_of
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S
 from streamgauge.core.status import CaseStatus, RunStatus
-from streamgauge.plan.cases import Case
+from streamgauge.plan.cases import Case, as_work
+from streamgauge.plan.fanout_point import FanoutPoint
 from streamgauge.plan.plan_file import Plan
 from streamgauge.tables.fanout_results import LATENCY_COUNTS, POINTS, ROLES
 from streamgauge.tables.results import PERCENTILES
@@ -39,8 +40,7 @@ def planned_points(session: SparkSession, plan: Plan, status: RunStatus) -> Data
 
 
 def _planned_row(case: Case, ended: CaseStatus | None) -> Mapping[str, Any]:
-    point = case.fanout
-    assert point is not None
+    point = as_work(case.work, FanoutPoint)
     words = (ended.reason if ended is not None else None) or ""
     was_run = ended is not None and not words.startswith("not run")
     holds: bool | None = None

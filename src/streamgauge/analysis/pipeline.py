@@ -20,10 +20,8 @@ from pyspark.sql import functions as fn
 from streamgauge.analysis.accounting import accounting, reach_of
 from streamgauge.analysis.cells import cells_of
 from streamgauge.analysis.clocks import agent_clocks, clocks
-from streamgauge.analysis.comparison_pipeline import compare
 from streamgauge.analysis.cpu import cpu
 from streamgauge.analysis.event_files import checked_events
-from streamgauge.analysis.fanout_pipeline import fan_out
 from streamgauge.analysis.histogram import buckets_of, histogram
 from streamgauge.analysis.latency import latency
 from streamgauge.analysis.messages import DAMAGE, damage_of, messages, producers_of
@@ -57,11 +55,11 @@ from streamgauge.analysis.verdicts import verdicts
 from streamgauge.core.errors import BadInput, CorruptRun, StreamgaugeError
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
+from streamgauge.plan.family_tables import event_tables_of
 from streamgauge.plan.plan_file import Plan, read_plan
+from streamgauge.spec.families import family_of
 from streamgauge.tables import events, results
 from streamgauge.tables.column import Table
-from streamgauge.tables.comparison_events import COMPARISON_EVENTS
-from streamgauge.tables.fanout_events import FANOUT_EVENTS
 
 _LOCAL_ROWS = 200_000
 """Damaged places up to here are taken to the driver, and from there to every task."""
@@ -76,19 +74,16 @@ _CORRUPT = re.compile(r"CorruptRun: (?P<words>.+)")
 def analyze(session: SparkSession, run: RunDir) -> None:
     """Compute every result table of the run, whatever was computed before."""
     plan = read_plan(run)
-    compared = plan.comparison
-    load_tables = FANOUT_EVENTS if plan.is_fanout else events.EVENT_TABLES
-    tables = load_tables if compared is None else COMPARISON_EVENTS
+    own = family_of(plan.kind).analysis()
+    tables = event_tables_of(plan.kind)
     found = [group for table in tables for group in checked_events(run, plan, table)]
     try:
         with sized_for(session, sum(group.rows for group in found)) as is_small:
-            if plan.is_fanout:
-                fan_out(session, run, plan)
-            elif compared is None:
+            if own is not None:
+                own(session, run, plan)
+            else:
                 few = session if is_small else for_few(session)
                 _Analysis(session, few, run, plan, found, is_small).compute()
-            else:
-                compare(session, run, compared)
     except (PySparkException, Py4JError) as error:
         raise _why_not(run, str(error)) from error
 

@@ -1,31 +1,102 @@
-"""`streamgauge`: all commands."""
+"""`streamgauge`: all commands. None is imported before it is called for, nor is any family's."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from streamgauge.cli.analyze import analyze_command
-from streamgauge.cli.cluster import cluster_app
-from streamgauge.cli.compare import compare_command
-from streamgauge.cli.e2e import e2e_command
-from streamgauge.cli.fanout import fanout_command
-from streamgauge.cli.follower import follower_command
-from streamgauge.cli.gateway import gateway_command
-from streamgauge.cli.generate import generate_command
-from streamgauge.cli.leader import leader_command
-from streamgauge.cli.limit import limit_command
-from streamgauge.cli.plot import plot_command
-from streamgauge.cli.report import report_command
-from streamgauge.cli.results import results_command
-from streamgauge.cli.run import run_command
-from streamgauge.cli.runs import runs_command
-from streamgauge.cli.sweep import sweep_command
-from streamgauge.cli.transports import transports_command
 from streamgauge.core.run_dir import use_for_other_schemes
-from streamgauge.launch.hadoop_files import open_hadoop_files
+from streamgauge.spec.families import all_families, broken_families
+from streamgauge.spec.family import Family
+
+_BEFORE = {"run": ("run:run_command", "Run a workload, analyse it, and write the report.")}
+_AFTER = {
+    "analyze": ("analyze:analyze_command", "Compute the results of a run again from its events."),
+    "report": ("report:report_command", "Write the report of a run again from its results."),
+    "plot": (
+        "plot:plot_command",
+        "Plot sweeps as SVG, PNG and HTML, with the data and a script for Gnuplot.",
+    ),
+    "results": ("results:results_command", "Show the results of a run."),
+    "runs": ("runs:runs_command", "List the runs, oldest first."),
+    "gateway": (
+        "gateway:gateway_command",
+        "Push Kafka's records to live clients: Lightstreamer's own, over WebSocket or HTTP.",
+    ),
+    "leader": (
+        "leader:leader_command",
+        "Lead a cluster: wait for followers, and keep them together until Ctrl-C.",
+    ),
+    "follower": (
+        "follower:follower_command",
+        "Follow a leader: take agents of whatever runs there, until Ctrl-C.",
+    ),
+    "cluster": ("cluster:cluster_app", "A Kafka cluster on this machine that stays up between runs."),
+}
+"""Those of no family: where they are, and what they do."""
+
+
+class Commands(TyperGroup):
+    """What a list of commands needs is known without them; one that is called for is imported then."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        for words in broken_families().values():
+            typer.echo(f"streamgauge: {words}", err=True)
+        return [*_BEFORE, *_of_families(), *_AFTER]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | TyperGroup | None:
+        """A sign in its place: its name, and what it does."""
+        if cmd_name in (own := {**_BEFORE, **_AFTER}):
+            return TyperCommand(cmd_name, help=own[cmd_name][1])
+        family = _of_families().get(cmd_name)
+        return None if family is None else TyperCommand(cmd_name, help=family.commands[cmd_name])
+
+    def resolve_command(
+        self, ctx: Any, args: list[str]
+    ) -> tuple[str | None, TyperCommand | TyperGroup | None, list[str]]:
+        name, sign, rest = super().resolve_command(ctx, args)
+        return name, None if sign is None else _command(str(sign.name), sign.help), rest
+
+
+def _of_families() -> dict[str, Family[Any]]:
+    """Of two commands of one name the first is meant, and none of ours can be taken away."""
+    taken = {*_BEFORE, *_AFTER}
+    found: dict[str, Family[Any]] = {}
+    for family in all_families():
+        for name in family.commands:
+            if name not in taken:
+                found.setdefault(name, family)
+    return found
+
+
+def _command(name: str, words: str | None) -> TyperCommand | TyperGroup:
+    """The command itself in place of its sign."""
+    own = {**_BEFORE, **_AFTER}
+    if name in own:
+        module, _, attribute = own[name][0].partition(":")
+        found = getattr(import_module(f"streamgauge.cli.{module}"), attribute)
+    else:
+        from streamgauge.cli.run_flags import with_run_flags
+
+        family = _of_families()[name]
+        found = with_run_flags(family.kind, family.command(name))
+    return _made(name, found, words)
+
+
+def _made(name: str, found: typer.Typer | Callable[..., Any], words: str | None) -> TyperCommand | TyperGroup:
+    app = found
+    if not isinstance(app, typer.Typer):
+        app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        app.command(name, help=words)(found)
+    made: Any = typer.main.get_command(app)
+    made.name = name
+    assert isinstance(made, (TyperCommand, TyperGroup))
+    return made
 
 
 def _tell_version(is_asked: bool) -> None:
@@ -34,29 +105,19 @@ def _tell_version(is_asked: bool) -> None:
         raise typer.Exit
 
 
+def _open_other_files(location: str) -> Any:
+    from streamgauge.launch.hadoop_files import open_hadoop_files
+
+    return open_hadoop_files(location)
+
+
 app = typer.Typer(
     name="streamgauge",
+    cls=Commands,
     help="One benchmarking suite for Kafka and what people weigh against it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command("run")(run_command)
-app.command("e2e")(e2e_command)
-app.command("compare")(compare_command)
-app.command("sweep")(sweep_command)
-app.command("limit")(limit_command)
-app.command("transports")(transports_command)
-app.command("analyze")(analyze_command)
-app.command("report")(report_command)
-app.command("plot")(plot_command)
-app.command("results")(results_command)
-app.command("runs")(runs_command)
-app.command("fanout")(fanout_command)
-app.command("gateway")(gateway_command)
-app.command("generate")(generate_command)
-app.command("leader")(leader_command)
-app.command("follower")(follower_command)
-app.add_typer(cluster_app, name="cluster")
 
 
 @app.callback()
@@ -69,4 +130,4 @@ def every_command(
     ] = False,
 ) -> None:
     """One benchmarking suite for Kafka and what people weigh against it."""
-    use_for_other_schemes(open_hadoop_files)
+    use_for_other_schemes(_open_other_files)

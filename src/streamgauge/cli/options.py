@@ -1,28 +1,17 @@
-"""Options that several commands share."""
+"""Options that every command that runs something has, and some others."""
 
 from __future__ import annotations
 
 import os
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from streamgauge.flags.options import Debug as Debug  # noqa: PLC0414 - of every command
+from streamgauge.flags.options import Quiet as Quiet  # noqa: PLC0414
 from streamgauge.launch.live_choice import LiveMode
 from streamgauge.launch.shared_secret import SECRET_FILE_VARIABLE
-
-
-class Acks(StrEnum):
-    none = "0"
-    leader = "1"
-    all = "all"
-
-
-class EngineChoice(StrEnum):
-    python = "python"
-    jvm = "jvm"
-
 
 Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Where run folders go: a path or a URL.")]
 Master = Annotated[
@@ -60,18 +49,8 @@ LiveBootstrap = Annotated[
         show_default=False,
     ),
 ]
-Brokers = Annotated[int | None, typer.Option(help="Brokers of the embedded Kafka.", show_default="1")]
 PrintWorkload = Annotated[
     bool, typer.Option("--print-workload", help="Show the workload that this makes; run nothing.")
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
-Debug = Annotated[bool, typer.Option("--debug", "-d", help="Show debug output and tracebacks.")]
-Bootstrap = Annotated[
-    str | None,
-    typer.Option(help="Kafka to test, host:port[,host:port …]; else an embedded one.", show_default=False),
-]
-TargetFile = Annotated[
-    Path | None, typer.Option(help="Target file: driver, address, client settings.", show_default=False)
 ]
 Resume = Annotated[
     str | None,

@@ -8,7 +8,6 @@ import typer
 from rich.console import Console
 
 from streamgauge.analysis.pipeline import analyze
-from streamgauge.analysis.step_figures import step_figures
 from streamgauge.cli.finding import find_run
 from streamgauge.cli.main import INTERRUPTED_EXIT_CODE
 from streamgauge.core.errors import StreamgaugeError
@@ -54,7 +53,7 @@ def resume_run(location: str, **how: Unpack[Manner]) -> int:
     notes = Console(stderr=True, quiet=how["quiet"])
     cycle = RunCycle.resumed(find_run(location), **_of_cycle(how, notes))
     done, planned = len(cycle.status.cases), len(cycle.plan.cases)
-    left = f"{planned - done} of {planned} cases left" if cycle.plan.search is None else f"{done} cases done"
+    left = f"{done} cases done" if cycle.plans_as_it_goes else f"{planned - done} of {planned} cases left"
     notes.print(f"run {cycle.run.id}: {left}", highlight=False)
     return _carry_out(cycle, notes, how["quiet"])
 
@@ -75,7 +74,7 @@ def _carry_out(cycle: RunCycle, notes: Console, quiet: bool) -> int:
             analyze(session, cycle.run)
 
     try:
-        cycle.measure(afterwards=analyse_in, look=step_figures)
+        cycle.measure(afterwards=analyse_in)
     except (StreamgaugeError, KeyboardInterrupt) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         if cycle.status.cases:

@@ -32,7 +32,7 @@ from streamgauge.payload.making import Outgoing
 from streamgauge.payload.reading import Carrier, Packed
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 
 UNKNOWN = -1
 """A partition, an offset or a timestamp that nobody told."""

@@ -6,21 +6,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Manifest
-from streamgauge.agents.port_traffic import port_traffic
 from streamgauge.agents.sampler import Sampler
 from streamgauge.core import errors
 from streamgauge.core.errors import AgentDied, CaseFailed, CorruptRun, StreamgaugeError
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.contract import Driver
+from streamgauge.launch.conduct import CaseSystem, Conduct
 from streamgauge.launch.crew import Crew
-from streamgauge.launch.fanout_gateway import CaseSystem, case_gateway
-from streamgauge.launch.fanout_hold import hold_of
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
@@ -38,7 +35,7 @@ class CaseOutcome:
     error: StreamgaugeError | None = None
     """Why the case broke; a run all of whose cases did ends with it."""
     holds: bool = True
-    """False: a fan-out with more clients is in vain."""
+    """False: the heavier cases of its series would be in vain."""
     live: list[dict[str, Any]] = field(default_factory=list)
     """What each agent says of its publishing for the live view, as far as it did."""
 
@@ -50,6 +47,7 @@ def run_one_case(
     system: TargetSystem,
     run: RunDir,
     records: RunRecords,
+    conduct: Conduct,
     *,
     live_bootstrap: str | None,
     debug: bool,
@@ -60,10 +58,10 @@ def run_one_case(
         if left := records.left_topics(case):
             with suppress(StreamgaugeError):  # mostly they are gone with their cluster
                 driver.remove_topics(left)
-        made = driver.prepare_topics(case.load.topics, case.topics)
+        made = driver.prepare_topics(case.topic_settings, case.topics)
         records.note_topics(case, made)
-        offsets = driver.end_offsets(case.topics, case.load.topics.partitions)
-        with case_gateway(run, case, system.endpoints) as own:
+        offsets = driver.end_offsets(case.topics, case.topic_settings.partitions)
+        with conduct.around(run, case, system) as own:
             endpoints = {**system.endpoints, **driver.endpoints(), **own.endpoints}
             # Without the secrets, which are not to be in any file: the crew has them.
             assignments = {
@@ -80,7 +78,9 @@ def run_one_case(
             }
             with _system_samples(run, case, driver, system, own):
                 try:
-                    outcome = _run_agents(crew, run, case, assignments, lambda: system.ended() or own.ended())
+                    outcome = _run_agents(
+                        crew, run, case, assignments, conduct, lambda: system.ended() or own.ended()
+                    )
                 finally:
                     crew.folder.carry_over(run)
     except StreamgaugeError as error:
@@ -97,7 +97,7 @@ def run_one_case(
 
 def _remove(driver: Driver, case: Case, made: list[str]) -> str | None:
     """Delete the topics that were made; a case is no worse for topics that stay, but it is said."""
-    if case.load.topics.keep or not made:
+    if case.topic_settings.keep or not made:
         return None
     try:
         driver.remove_topics(made)
@@ -107,7 +107,12 @@ def _remove(driver: Driver, case: Case, made: list[str]) -> str | None:
 
 
 def _run_agents(
-    crew: Crew, run: RunDir, case: Case, assignments: dict[str, Assignment], ended: Callable[[], str | None]
+    crew: Crew,
+    run: RunDir,
+    case: Case,
+    assignments: dict[str, Assignment],
+    conduct: Conduct,
+    ended: Callable[[], str | None],
 ) -> CaseOutcome:
     try:
         manifests, reason = crew.run_case(assignments, ended), ""
@@ -120,11 +125,12 @@ def _run_agents(
         outcome.status = CaseStatus("partial", died or reason)
         outcome.error = AgentDied(f"case {case.id}: {died or reason}")
         return outcome
-    if case.fanout is not None and all(m.error in (None, CaseFailed.__name__) for m in manifests):
-        # That a series comes to its end is what it was run for.
-        hold = hold_of(case.fanout, manifests)
-        outcome.status, outcome.holds = CaseStatus("ok", hold.words), hold.holds
-        return outcome
+    if all(m.error in (None, CaseFailed.__name__) for m in manifests):
+        judged = conduct.judge(case, manifests)
+        if judged is not None:
+            # That a series comes to its end is what it was run for.
+            outcome.status, outcome.holds = CaseStatus("ok", judged.words), judged.holds
+            return outcome
     failed = [m for m in manifests if m.outcome == "failed"]
     late = [m.agent for m in manifests if m.outcome == "timed_out"]
     if failed:
@@ -164,34 +170,16 @@ def _settings(manifests: list[Manifest]) -> dict[str, Any]:
 def _system_samples(
     run: RunDir, case: Case, driver: Driver, system: TargetSystem, own: CaseSystem
 ) -> Iterator[None]:
-    """CPU, memory, network and disk of brokers and gateways that we know, and of this machine."""
+    """CPU, memory, network and disk of brokers and of what else is up that we know, and of this machine."""
     if driver.capabilities.simulated_time:
         yield  # real samples say nothing about simulated seconds
         return
     watched = {name: ("broker", pid) for name, pid in system.processes.items()}
-    watched |= {name: ("gateway", pid) for name, pid in own.processes.items()}
-    sampler = Sampler(watched, machine=True, traffic=_broker_traffic(case, system))
+    watched |= own.processes
+    sampler = Sampler(watched, machine=True, traffic=own.traffic)
     sampler.start()
     try:
         yield
     finally:
         sampler.stop()
         EventFiles(run, case.id, "launcher").write_rows(SAMPLES, sampler.rows)
-
-
-def _broker_traffic(case: Case, system: TargetSystem) -> dict[str, Callable[[], tuple[int, int] | None]]:
-    """What a broker sends to a gateway and gets from the generator: that few connections are soon counted.
-
-    Kafka's own clients count for themselves, and by the thousand.
-    """
-    addresses = system.endpoints.get("bootstrap", "").split(",")
-    names = [name for name in system.processes if name.startswith("broker")]
-    if case.fanout is None or case.fanout.via != "gateway" or len(names) != len(addresses):
-        return {}
-
-    def count(port: int) -> tuple[int, int] | None:
-        told = port_traffic(port)
-        return None if told is None else (told.sent_bytes, told.received_bytes)
-
-    ports = [int(address.rpartition(":")[2]) for address in addresses]
-    return {name: partial(count, port) for name, port in zip(names, ports, strict=True)}

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from streamgauge.core.errors import BadInput, NotInstalled
 from streamgauge.drivers.order_loops import LoopDriver
 from streamgauge.drivers.registry import driver_class
-from streamgauge.drivers.swarm import SwarmDriver
 from streamgauge.plan.cases import Case
 from streamgauge.spec.secrets import environment_of
 from streamgauge.spec.target import KafkaClusterSystem
 
 
-def impossible_cases(cases: Sequence[Case]) -> dict[str, BadInput]:
-    """By id, why a case cannot be run. A workload none of whose cases can be run is refused as a whole."""
+def impossible_cases(cases: Sequence[Case], asked: Callable[[Case], str | None]) -> dict[str, BadInput]:
+    """By id, why a case cannot be run. A workload none of whose cases can be run is refused as a whole.
+
+    `asked`: what the family of the cases says.
+    """
     missing: dict[str, BadInput] = {}
     for target in {case.target.name: case.target for case in cases}.values():
         try:
@@ -25,25 +27,30 @@ def impossible_cases(cases: Sequence[Case]) -> dict[str, BadInput]:
         environment_of(target)
     found = {case.id: missing[case.target.name] for case in cases if case.target.name in missing}
     possible = [case for case in cases if case.id not in found]
-    found |= {case.id: BadInput(why) for case in possible if (why := _why_impossible(case)) is not None}
+    found |= {
+        case.id: BadInput(why) for case in possible if (why := _why_impossible(case, asked)) is not None
+    }
     if len(found) == len(cases):
         raise found[cases[0].id]
     return found
 
 
-def _why_impossible(case: Case) -> str | None:
-    load, target = case.load, case.target
-    replicas, system = load.topics.replicas, target.system
+def _why_impossible(case: Case, asked: Callable[[Case], str | None]) -> str | None:
+    replicas, target, system = case.topic_settings.replicas, case.target, case.target.system
     if isinstance(system, KafkaClusterSystem) and replicas > system.brokers:
         return (
-            f"load.topics.replicas: {replicas} replicas need as many brokers; "
+            f"topics.replicas: {replicas} replicas need as many brokers; "
             f"target {target.name} has {system.brokers}"
         )
+    return asked(case)
+
+
+def why_load_is_impossible(case: Case) -> str | None:
+    """What the driver of the target cannot do of the load."""
+    load, target = case.load, case.target
     lines_of = getattr(load.message.size, "lines_of", None)
     if lines_of is not None and not Path(lines_of).is_file():
         return f"load.message.size.lines_of: {lines_of}: no such file"
-    if case.fanout is not None:
-        return _why_no_swarm(case)
     kind = driver_class(target)
     can = kind.capabilities
     if load.engine == "jvm" and not issubclass(kind, LoopDriver):
@@ -57,12 +64,3 @@ def _why_impossible(case: Case) -> str | None:
         if is_wanted and not is_there:
             return f"load.{field}: driver {target.driver} of target {target.name} cannot do that"
     return None
-
-
-def _why_no_swarm(case: Case) -> str | None:
-    if issubclass(driver_class(case.target), SwarmDriver):
-        return None
-    return (
-        f"target {case.target.name}: driver {case.target.driver} has no swarms, as a fan-out needs; "
-        "allowed: kafka_confluent, push_websocket"
-    )

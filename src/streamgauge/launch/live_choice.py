@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from streamgauge.launch.conduct import conduct_of
 from streamgauge.plan.cases import Case
 from streamgauge.plan.slots import local_slots
 from streamgauge.spec.target import KafkaClusterSystem, Target
@@ -67,7 +68,7 @@ def choose_live(
 
 def has_live_figures(case: Case) -> bool:
     """Producers and consumers in real time, which count second by second."""
-    return case.contest is None and case.fanout is None and case.target.driver != "simulated"
+    return conduct_of(case.kind).has_live_figures and case.target.driver != "simulated"
 
 
 def why_no_broker(target: Target, bootstrap: str | None) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from streamgauge.core.clock import NS_PER_MS
 from streamgauge.core.latency_block import percentile
 from streamgauge.core.latency_buckets import added
+from streamgauge.launch.conduct import conduct_of
 from streamgauge.plan.cases import Case
 
 MESSAGES, MISSED = -1, -2
@@ -77,8 +78,7 @@ class LiveFigures:
         """What there is to say when the run is over."""
 
     def begin(self, case: Case) -> None:
-        total = case.load.total_messages
-        planned = None if total is None else total + case.load.total_warm_up_messages
+        planned = conduct_of(case.kind).message_count(case)
         with self._lock:
             self._cases[case.id] = _CaseFigures(case.target.name, planned)
 

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
 from streamgauge.core.units import format_rate
-from streamgauge.launch.fanout_minutes import MinuteBlocks
+from streamgauge.launch.conduct import conduct_of
 from streamgauge.launch.live_figures import LiveFigures
 from streamgauge.plan.cases import Case
 
@@ -47,8 +47,8 @@ class RunProgress:
         if self._is_shown and self.total_cases is not None and self.total_cases > 1:
             colour = _COLOURS.get(status.status, "red")
             left = f"  {left}" if (left := self.time_left()) else ""
-            point = case.fanout
-            about = f"  {point.series}, {point.clients:,} clients" if point is not None else ""
+            words = ", ".join(filter(None, (case.series, conduct_of(case.kind).words_of(case))))
+            about = f"  {words}" if words else ""
             ended = f"[{colour}]{status.status}[/]  {took_s:.1f} s{left}"
             self._console.print(f"case {case.id} of {self.total_cases}{about}  {ended}", highlight=False)
             if status.reason:
@@ -90,10 +90,9 @@ class CaseProgress:
     ) -> None:
         self._whole, self._run, self._case, self._live = whole, run, case, live
         self._shown = shown and console.is_terminal and (run.is_local or live is not None)
-        follow_minutes = shown and run.is_local and case.fanout is not None
-        self._minutes = MinuteBlocks(run, case, console) if follow_minutes else None
-        total = case.fanout.message_count if case.fanout is not None else case.load.total_messages
-        self._total = None if total is None else total + case.load.total_warm_up_messages
+        conduct = conduct_of(case.kind)
+        self._watch = conduct.watch(run, case, console) if shown and run.is_local else None
+        self._total = conduct.message_count(case)
         self._status: CaseStatus | None = None
         self._begun = time.monotonic()
         self._stop = threading.Event()
@@ -114,8 +113,8 @@ class CaseProgress:
         self._status = status
 
     def __enter__(self) -> Self:
-        if self._minutes is not None:
-            self._minutes.start()
+        if self._watch is not None:
+            self._watch.start()
         if self._shown:
             self._task = self._bar.add_task("", total=self._total, words="agents connect")
             self._bar.start()
@@ -126,8 +125,8 @@ class CaseProgress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop.set()
-        if self._minutes is not None:
-            self._minutes.stop()
+        if self._watch is not None:
+            self._watch.stop()
         if self._shown:
             self._thread.join(5)
             self._bar.stop()
@@ -138,8 +137,7 @@ class CaseProgress:
         before, before_s = 0, time.monotonic()
         rate = 0.0
         while not self._stop.wait(_LOOK_S):
-            if self._case.contest is not None:
-                self._follow_referee()
+            if self._follow_words():
                 continue
             sent, received, p99_ms = self._look()
             now = time.monotonic()
@@ -151,13 +149,13 @@ class CaseProgress:
             if sent:
                 self._bar.update(self._task, completed=sent, words=words)
 
-    def _follow_referee(self) -> None:
-        """It has its own words for how far it is."""
-        live = self._read(self._case.agents[0].agent)
-        if "words" in live:
-            self._bar.update(
-                self._task, completed=live["completed"], total=live["total"], words=live["words"]
-            )
+    def _follow_words(self) -> bool:
+        """An agent that leads the others has its own words for how far it is."""
+        live = self._read(self._case.agents[0].agent) if self._run.is_local else {}
+        if "words" not in live:
+            return False
+        self._bar.update(self._task, completed=live["completed"], total=live["total"], words=live["words"])
+        return True
 
     def _look(self) -> tuple[int, int, float | None]:
         """From the live view, or from what agents write beside the events."""

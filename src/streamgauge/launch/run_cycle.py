@@ -16,7 +16,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus
 from streamgauge.launch.agents_folder import AgentsFolder, agents_folder
 from streamgauge.launch.cluster_settings import launcher_address
-from streamgauge.launch.comparison_check import check_comparison
+from streamgauge.launch.conduct import conduct_of
 from streamgauge.launch.feasibility import impossible_cases
 from streamgauge.launch.hadoop_java import check_spark_has
 from streamgauge.launch.live_choice import LiveChoice, LiveWish
@@ -24,11 +24,11 @@ from streamgauge.launch.live_view import LiveView
 from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.run_session import OneSession, master_and_view
-from streamgauge.launch.search_run import Look, SearchRun
 from streamgauge.launch.spark_session import spark_session
 from streamgauge.launch.target_run import TargetRun, target_run
 from streamgauge.launch.target_system import launched
 from streamgauge.plan.cases import Case
+from streamgauge.plan.family_tables import event_tables_of
 from streamgauge.plan.plan_file import Plan, make_plan, read_plan, write_plan
 from streamgauge.plan.slots import local_slots
 from streamgauge.spec.loading import dump_yaml
@@ -54,11 +54,13 @@ class RunCycle:
         live: LiveChoice,
     ) -> None:
         self.run, self.plan, self._records, self._master, self._debug = run, plan, records, master, debug
-        self._impossible = impossible_cases(plan.cases)
+        conduct = conduct_of(plan.kind)
+        self._conduct = conduct
+        self._impossible = impossible_cases(plan.cases, conduct.why_impossible)
         done = sum(status.is_finished for status in records.status.cases.values())
-        total = None if plan.search else len(plan.cases)
+        self._course = conduct.course(run, plan, records)
+        total = None if self._course else len(plan.cases)
         self._progress = RunProgress(run, total, console, is_shown=show_progress, done=done)
-        self._search = SearchRun(run, plan, plan.search, records) if plan.search else None
         self._errors: list[StreamgaugeError] = []
         self._live: LiveView | None = None
         if live.is_on:
@@ -71,9 +73,10 @@ class RunCycle:
     @classmethod
     def new(cls, workload: Workload, *, out: str, master: str | None, live: LiveWish, **shown: Any) -> Self:
         """A run of its own; what can be known to be wrong is said before its folder is made."""
-        check_comparison(workload)
+        conduct = conduct_of(workload.kind)
+        conduct.check(workload)
         plan = make_plan(workload, "check")
-        impossible_cases(plan.cases)
+        impossible_cases(plan.cases, conduct.why_impossible)
         master, choice = master_and_view(plan, master, live, **shown)
         check_spark_has(out)
         run = RunDir.create(out, workload.name)
@@ -86,34 +89,44 @@ class RunCycle:
     def resumed(cls, run: RunDir, *, master: str | None, live: LiveWish, **shown: Any) -> Self:
         """A run that ended before its last case; it goes on after the last one that it finished."""
         plan = read_plan(run)
-        if plan.comparison is not None:
+        conduct = conduct_of(plan.kind)
+        if conduct.no_resuming:
             raise BadInput(
-                f"{run.location}: the rounds of a comparison belong together, so it cannot be resumed; "
+                f"{run.location}: {conduct.no_resuming}, so it cannot be resumed; "
                 f"do it again with: streamgauge run {run.url(run.workload)}"
             )
-        impossible_cases(plan.cases)
+        impossible_cases(plan.cases, conduct.why_impossible)
         master, choice = master_and_view(plan, master, live, **shown)
-        return cls(run, plan, RunRecords.resumed(run, master), master=master, live=choice, **shown)
+        return cls(
+            run,
+            plan,
+            RunRecords.resumed(run, master, event_tables_of(plan.kind)),
+            master=master,
+            live=choice,
+            **shown,
+        )
 
     @property
     def status(self) -> RunStatus:
         return self._records.status
 
     @property
+    def plans_as_it_goes(self) -> bool:
+        """Then nobody knows how many cases there will be."""
+        return self._course is not None
+
+    @property
     def can_go_on(self) -> bool:
         """Whether it is worth resuming if it ends now."""
-        if self.plan.comparison is not None:
+        if self._conduct.no_resuming:
             return False
         ended = [status for status in self.status.cases.values() if status.is_finished]
-        return self._search is not None or len(ended) < len(self.plan.cases)
+        return self._course is not None or len(ended) < len(self.plan.cases)
 
-    def measure(self, afterwards: Callable[[SparkSession], None], look: Look) -> None:
-        """Run every case, then `afterwards` (the analysis) on the same Spark session.
-
-        `look`: figures of a case that has ended, for a search.
-        """
+    def measure(self, afterwards: Callable[[SparkSession], None]) -> None:
+        """Run every case, then `afterwards` (the analysis) on the same Spark session."""
         try:
-            self._run_targets(afterwards, look)
+            self._run_targets(afterwards)
         except KeyboardInterrupt:
             self._records.end_early("interrupted")
             raise
@@ -124,9 +137,9 @@ class RunCycle:
             self._records.end_early(f"{type(error).__name__}: {error}")
             raise
 
-    def _run_targets(self, afterwards: Callable[[SparkSession], None], look: Look) -> None:
+    def _run_targets(self, afterwards: Callable[[SparkSession], None]) -> None:
         todo = [case for case in self.plan.cases if case.id not in self._records.status.cases]
-        if self._search is not None:
+        if self._course is not None:
             todo = list(self.plan.cases)  # for who has to know of agents and targets beforehand
         by_target = [(t, list(c)) for t, c in itertools.groupby(todo, lambda case: case.target)]
         with ExitStack() as stack:
@@ -138,7 +151,7 @@ class RunCycle:
                 self._progress.look_in(folder.staged)
             for target, cases in by_target:
                 try:
-                    self._run_target(target, cases, sessions, folder, look)
+                    self._run_target(target, cases, sessions, folder)
                 except StreamgaugeError as error:
                     if len(by_target) == 1:
                         raise
@@ -149,11 +162,10 @@ class RunCycle:
                 self._live.close("the cases are done; the report follows")
             if len(self._errors) == len(self.plan.cases):
                 raise self._errors[0]  # there is nothing to tell but why
-            if self._search is None:
+            if self._course is None:
                 self._records.finish()
             else:
-                # Cases beyond the limit are there to break.
-                self._records.finish_search(self._search.has_found)
+                self._records.finish_course(self._course.failure())
             if not self._is_readable_there():
                 stack.close()  # a process has one session at a time
                 sessions = OneSession(stack, lambda: self._session(ANALYSIS_MASTER))
@@ -164,7 +176,7 @@ class RunCycle:
         return local_slots(self._master) is not None or self.run.is_everywhere
 
     def _run_target(
-        self, target: Target, cases: list[Case], sessions: OneSession, folder: AgentsFolder, look: Look
+        self, target: Target, cases: list[Case], sessions: OneSession, folder: AgentsFolder
     ) -> None:
         """All cases of a target, which are taken from the list as they are done.
 
@@ -188,12 +200,12 @@ class RunCycle:
                         live=self._live,
                         debug=self._debug,
                     ) as running:
-                        if self._search is None:
+                        if self._course is None:
                             self._run_cases(running, _in_turn(cases))
                         else:
-                            cases.clear()  # the search makes its own
-                            self._run_cases(running, self._search.cases(look, self._progress))
-                            self.plan = self._search.plan
+                            cases.clear()  # the course makes its own
+                            self._run_cases(running, self._course.cases(self._progress))
+                            self.plan = self._course.plan
             except Unreachable:
                 if target.system is None or len(cases) == before or not self._restarts:
                     raise
@@ -210,12 +222,12 @@ class RunCycle:
             if case.id in self._impossible:
                 self._skip(case, self._impossible[case.id])
                 continue
-            if (fanout := case.fanout) is not None and fanout.series in ended:
-                self._note(case, CaseStatus("ok", f"not run: {ended[fanout.series]}"))
+            if case.series in ended:
+                self._note(case, CaseStatus("ok", f"not run: {ended[case.series]}"))
                 continue
             outcome = running.run_case(case)
-            if fanout is not None and not outcome.holds:
-                ended[fanout.series] = f"{fanout.series} did not hold at {fanout.clients:,} clients"
+            if case.series and not outcome.holds:
+                ended[case.series] = f"{case.series} did not hold at {self._conduct.words_of(case)}"
             if outcome.error is not None:
                 self._errors.append(outcome.error)
                 went_well = False

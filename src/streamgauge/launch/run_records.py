@@ -16,8 +16,7 @@ from streamgauge.core.status import CaseStatus, RunStatus, read_status, write_st
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
 from streamgauge.spec.target import Target
-from streamgauge.tables.events import EVENT_TABLES
-from streamgauge.tables.fanout_events import FANOUT_EVENTS
+from streamgauge.tables.column import Table
 
 
 class RunRecords:
@@ -32,14 +31,14 @@ class RunRecords:
         return cls(run, environment, RunStatus())
 
     @classmethod
-    def resumed(cls, run: RunDir, master: str) -> Self:
+    def resumed(cls, run: RunDir, master: str, event_tables: Iterable[Table]) -> Self:
         """Finished cases stay as they are; of a case that was cut off nothing is kept."""
         before = read_status(run)
         if before.status == "running" and _is_streamgauge(before.pid):
             raise BadInput(f"{run.location}: is still running, in process {before.pid}; end that first")
         finished = {case: status for case, status in before.cases.items() if status.is_finished}
         begun = {case: status for case, status in before.cases.items() if case not in finished}
-        _drop_events(run, begun)
+        _drop_events(run, begun, event_tables)
         environment = run.read_json(run.environment) if run.has(run.environment) else {}
         now = {**describe_machine(), "master": master}
         changed = {name: value for name, value in now.items() if environment.get(name) != value}
@@ -66,7 +65,7 @@ class RunRecords:
 
     def begin_case(self, case: Case) -> None:
         # Topics that nobody else can have are known before they are made.
-        own = list(case.topics) if case.load.topics.own_names else []
+        own = list(case.topics) if case.topic_settings.own_names else []
         self.status.cases[case.id] = CaseStatus("running", made_topics=own)
         write_status(self._run, self.status)
 
@@ -88,10 +87,10 @@ class RunRecords:
         self.status.reason = f"case {', '.join(broken)} failed" if broken else None
         self._write()
 
-    def finish_search(self, has_found: bool) -> None:
-        """A search is whole whatever became of single cases; it has failed when no rate holds."""
-        self.status.status = "ok" if has_found else "failed"
-        self.status.reason = None if has_found else "no rate that was tried holds the objectives"
+    def finish_course(self, failure: str | None) -> None:
+        """A run that planned as it went is whole whatever became of single cases."""
+        self.status.status = "failed" if failure else "ok"
+        self.status.reason = failure
         self._write()
 
     def end_early(self, reason: str) -> None:
@@ -110,9 +109,9 @@ class RunRecords:
         self._run.write_json(self._run.environment, self._environment)
 
 
-def _drop_events(run: RunDir, cases: Iterable[str]) -> None:
+def _drop_events(run: RunDir, cases: Iterable[str], tables: Iterable[Table]) -> None:
     for case in cases:
-        for table in (*EVENT_TABLES, *FANOUT_EVENTS):
+        for table in tables:
             run.remove(run.events(table.name, case))
         for path in list(run.list_files(run.manifests())):
             if path.rpartition("/")[2].startswith(f"{case}-"):

@@ -14,6 +14,7 @@ from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.registry import open_driver
 from streamgauge.launch.agents_folder import AgentsFolder
 from streamgauge.launch.case_run import CaseOutcome, run_one_case
+from streamgauge.launch.conduct import conduct_of
 from streamgauge.launch.crew import Crew
 from streamgauge.launch.live_view import LiveView
 from streamgauge.launch.progress import RunProgress
@@ -76,6 +77,7 @@ class TargetRun:
                 self._system,
                 self._run,
                 self._records,
+                conduct_of(case.kind),
                 live_bootstrap=None if live is None else live.bootstrap,
                 debug=self._debug,
             )
@@ -123,7 +125,6 @@ def target_run(
     debug: bool,
 ) -> Iterator[TargetRun]:
     """Agents come up while the system does; secrets are struck out of whatever goes wrong."""
-    # Those of a comparison have two targets each.
     parts = {part.name: part for case in cases for part in case.targets}
     environment = {k: v for part in parts.values() for k, v in environment_of(part).items()}
     try:

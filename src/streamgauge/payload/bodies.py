@@ -12,7 +12,7 @@ import numpy as np
 
 from streamgauge.core.errors import BadInput
 from streamgauge.payload.header import HEADER_BYTES
-from streamgauge.spec.workload import FileLines, Message, SizeDistribution
+from streamgauge.spec.load import FileLines, Message, SizeDistribution
 
 BODY_COUNT = 1024
 """Different bodies for messages of one fixed size."""

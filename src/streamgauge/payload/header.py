@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.spec.workload import MESSAGE_HEADER_BYTES
+from streamgauge.spec.load import MESSAGE_HEADER_BYTES
 
 HEADER_BYTES = MESSAGE_HEADER_BYTES
 HEADER_WORDS = HEADER_BYTES // 8

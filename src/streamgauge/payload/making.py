@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from streamgauge.payload.bodies import make_bodies
 from streamgauge.payload.checksum import body_sums, header_sums
 from streamgauge.payload.header import CHECKSUM_WORD, HEADER_BYTES, HEADER_WORDS, RECORD_HEADER
-from streamgauge.spec.workload import Message
+from streamgauge.spec.load import Message
 
 RecordHeaders = list[tuple[str, bytes]]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from streamgauge.core.clock import Clock
 from streamgauge.payload.making import MessageMaker, Outgoing
 from streamgauge.payload.reading import Identities, MessageReader, Packed
-from streamgauge.spec.workload import Message, ProtobufOrder
+from streamgauge.spec.load import Message, ProtobufOrder
 
 _SEQUENCE_AT = 8
 _ORDER_SEQUENCE_AT = 10

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 from streamgauge.core.errors import BadInput
+from streamgauge.spec.load import Load
 from streamgauge.spec.model import SpecModel
-from streamgauge.spec.workload import Load
 
 
 class Stream(SpecModel):
@@ -23,10 +22,10 @@ class Stream(SpecModel):
 
 
 class AgentTask(SpecModel):
-    """One producer or consumer process of one case; the referee, who alone runs a comparison; or the
-    many clients of a fan-out."""
+    """One process of one case: a producer, a consumer, or in a role of the case's family."""
 
-    kind: Literal["producer", "consumer", "referee", "swarm"]
+    kind: str
+    """The role: producer, consumer, or as the family calls it."""
     number: int
     """Its place among its kind, from 0."""
     messages: int | None = None
@@ -34,8 +33,8 @@ class AgentTask(SpecModel):
     warm_up_messages: int = 0
     partitions: tuple[tuple[int, int], ...] = ()
     """Consumer, when assigned: (topic, partition) pairs."""
-    clients: tuple[int, int] | None = None
-    """Swarm: the number of its first client, and how many it has."""
+    share: tuple[int, int] | None = None
+    """Of a family's role: the first of the numbered things that it has, and how many they are."""
     streams: tuple[Stream, ...] = ()
     """Those it produces, or consumes, each by itself; empty: it is one producer, or consumer."""
 

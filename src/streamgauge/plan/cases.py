@@ -1,79 +1,120 @@
-"""Sweep → cases: one case is one point of the sweep on one target."""
+"""Cases: what is run at once, and gets one set of figures; and how sweeps make them."""
 
 from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
 from streamgauge.core.errors import BadInput
 from streamgauge.plan.agent_tasks import AgentTask, deal_out
-from streamgauge.plan.contest import Contest
-from streamgauge.plan.fanout_point import FanoutPoint, points_of
-from streamgauge.spec.comparison import Comparison
-from streamgauge.spec.fanout import Fanout
+from streamgauge.spec.families import family_of
+from streamgauge.spec.load import Load
 from streamgauge.spec.loading import parse
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Load, Workload
+from streamgauge.spec.topics import Topics
+
+Work = TypeVar("Work", bound=SpecModel)
+
+
+def own_work(value: Any, info: ValidationInfo) -> Any:
+    """Content of `work` as the family of `kind` has it: a union whose members are installed families."""
+    if isinstance(value, dict) and "kind" in info.data:
+        return family_of(info.data["kind"]).work_model().model_validate(value)
+    return value
+
+
+def as_work(work: SpecModel, model: type[Work]) -> Work:
+    """What a case is about, for those who know of which kind it is."""
+    if not isinstance(work, model):
+        raise TypeError(f"this case is about a {type(work).__name__}, not a {model.__name__}")
+    return work
 
 
 class Case(SpecModel):
     """What is run at once, and gets one set of figures."""
 
     id: str
+    kind: str
+    """Of which family it is."""
     target: Target
-    load: Load
+    others: tuple[Target, ...] = ()
+    """Targets that take part beside it."""
+    work: SerializeAsAny[SpecModel]
+    """What is done, in the family's own terms; of most families a load."""
     parameters: dict[str, Any]
     """The swept fields and their values here."""
+    series: str = ""
+    """Cases of a series go from light to heavy: after one that does not hold the others are not run."""
     iteration: int = 1
     """Which of several rounds of the same."""
     notes: tuple[str, ...] = ()
     """What is to be said with its figures, known before it runs."""
     topics: tuple[str, ...]
-    tag: int
+    topic_settings: Topics
+    """Of those that have to be made."""
+    tag: int = Field(ge=0)
     """Marks the messages of this case, so that no other message is taken for one of them."""
     agents: tuple[AgentTask, ...]
-    contest: Contest | None = None
-    """Only of a comparison: `target` is then A's."""
-    fanout: FanoutPoint | None = None
-    """Only of a fan-out."""
+
+    _own_work = field_validator("work", mode="before")(own_work)
+
+    @field_validator("agents")
+    @classmethod
+    def _known_roles(cls, agents: tuple[AgentTask, ...], info: ValidationInfo) -> tuple[AgentTask, ...]:
+        roles = family_of(info.data["kind"]).roles if "kind" in info.data else ()
+        unknown = [task.kind for task in agents if roles and task.kind not in roles]
+        if unknown:
+            raise ValueError(f"there is no role {unknown[0]!r}; allowed: {', '.join(roles)}")
+        return agents
 
     @property
     def targets(self) -> tuple[Target, ...]:
         """All that take part."""
-        return (self.target,) if self.contest is None else (self.contest.a, self.contest.b)
+        return (self.target, *self.others)
+
+    @property
+    def load(self) -> Load:
+        """Of cases that are about one."""
+        return as_work(self.work, Load)
 
 
-def expand(workload: Workload, run_id: str) -> list[Case]:
-    """Every target × every round × every listed case × every point of the sweep, in the order written.
-
-    A comparison is one case.
-    """
-    if workload.comparison is not None:
-        return [_comparison(workload, workload.comparison, run_id)]
-    if workload.fanout is not None:
-        return list(_fanout(workload, workload.fanout, run_id))
-    fields = list(workload.sweep)
-    points = [dict(zip(fields, point, strict=True)) for point in itertools.product(*workload.sweep.values())]
+def sweep_cases(
+    kind: str,
+    run_id: str,
+    targets: Sequence[Target],
+    load: Load,
+    *,
+    sweep: Mapping[str, Sequence[Any]],
+    listed: Sequence[Mapping[str, Any]] = (),
+    rounds: int = 1,
+) -> list[Case]:
+    """Every target × every round × every listed case × every point of the sweep, in the order written."""
+    fields = list(sweep)
+    points = [dict(zip(fields, point, strict=True)) for point in itertools.product(*sweep.values())]
     if not points:
-        empty = [field for field, values in workload.sweep.items() if not values]
+        empty = [field for field, values in sweep.items() if not values]
         raise BadInput(f"sweep.{empty[0]}: has no values")
     for field in fields:
-        if any(field in own for own in workload.cases):
+        if any(field in own for own in listed):
             raise BadInput(f"cases: {field} is swept, too; say it in one of the two")
-    rounds = range(1, workload.iterations + 1)
-    listed = workload.cases or ({},)
+    every = itertools.product(targets, range(1, rounds + 1), listed or ({},), points)
     cases: list[Case] = []
-    for target, iteration, own, point in itertools.product(workload.targets, rounds, listed, points):
+    for target, iteration, own, point in every:
         parameters = {**own, **point}
-        load, case_id = load_with(workload.load, parameters), f"{len(cases) + 1:03d}"
-        cases.append(make_case(target, load, case_id, run_id, parameters=parameters, iteration=iteration))
+        swept, case_id = load_with(load, parameters), f"{len(cases) + 1:03d}"
+        cases.append(
+            load_case(kind, target, swept, case_id, run_id, parameters=parameters, iteration=iteration)
+        )
     return cases
 
 
-def make_case(
+def load_case(
+    kind: str,
     target: Target,
     load: Load,
     case_id: str,
@@ -82,61 +123,29 @@ def make_case(
     parameters: Mapping[str, Any],
     iteration: int = 1,
 ) -> Case:
-    topics = load.topics
-    name = f"{topics.name}-{run_id}-{case_id}" if topics.own_names else topics.name
-    names = (name,) if topics.count == 1 else tuple(f"{name}-{n}" for n in range(topics.count))
+    """A case of producers and consumers."""
     return Case(
         id=case_id,
+        kind=kind,
         target=target,
-        load=load,
+        work=load,
         parameters=dict(parameters),
         iteration=iteration,
         notes=tuple(_notes(load)),
-        topics=names,
-        tag=zlib.crc32(f"{run_id}/{case_id}".encode()),
+        topics=topic_names(load.topics, run_id, case_id),
+        topic_settings=load.topics,
+        tag=tag_of(run_id, case_id),
         agents=tuple(deal_out(load)),
     )
 
 
-def _comparison(workload: Workload, comparison: Comparison, run_id: str) -> Case:
-    topics = comparison.topics
-    prefix = f"{topics.name}-{run_id}" if topics.own_names else topics.name
-    contest = Contest(
-        a=workload.targets[0], b=workload.targets[1], comparison=comparison, topic_prefix=prefix
-    )
-    if contest.b.name == contest.control_name:
-        raise BadInput(f"targets: {contest.b.name} is the name of A's control; choose another one for B")
-    for cell in contest.cells:
-        list(contest.rounds(cell))  # every topic has a legal name, or it is said now
-    return Case(
-        id="001",
-        target=contest.a,
-        load=workload.load,
-        parameters={},
-        topics=(),
-        tag=zlib.crc32(f"{run_id}/001".encode()),
-        agents=(AgentTask(kind="referee", number=0),),
-        contest=contest,
-    )
+def topic_names(topics: Topics, run_id: str, case_id: str) -> tuple[str, ...]:
+    name = f"{topics.name}-{run_id}-{case_id}" if topics.own_names else topics.name
+    return (name,) if topics.count == 1 else tuple(f"{name}-{n}" for n in range(topics.count))
 
 
-def _fanout(workload: Workload, fanout: Fanout, run_id: str) -> Iterator[Case]:
-    points = [(target, point) for target in workload.targets for point in points_of(fanout, target)]
-    for number, (target, point) in enumerate(points, 1):
-        case_id = f"{number:03d}"
-        parameters = {"scenario": point.scenario, "clients": point.clients, "via": point.via}
-        made = make_case(target, workload.load, case_id, run_id, parameters=parameters)
-        yield made.model_copy(update={"agents": tuple(point.agents()), "fanout": point})
-
-
-def _notes(load: Load) -> Iterator[str]:
-    size = load.message.size
-    if load.stream_size is not None and isinstance(size, int) and load.stream_size % size:
-        count = load.stream_size // size
-        yield (
-            f"stream size {load.stream_size:,} B is no multiple of the message size {size:,} B: "
-            f"{count:,} messages, {count * size:,} B, went to each partition"
-        )
+def tag_of(run_id: str, case_id: str) -> int:
+    return zlib.crc32(f"{run_id}/{case_id}".encode())
 
 
 def load_with(load: Load, parameters: Mapping[str, Any]) -> Load:
@@ -153,3 +162,13 @@ def load_with(load: Load, parameters: Mapping[str, Any]) -> Load:
             raise BadInput(f"sweep.{path}: there is no such field in `load`")
         place[field] = value
     return parse(Load, content, "sweep: load", whole="")
+
+
+def _notes(load: Load) -> Iterator[str]:
+    size = load.message.size
+    if load.stream_size is not None and isinstance(size, int) and load.stream_size % size:
+        count = load.stream_size // size
+        yield (
+            f"stream size {load.stream_size:,} B is no multiple of the message size {size:,} B: "
+            f"{count:,} messages, {count * size:,} B, went to each partition"
+        )

@@ -74,7 +74,7 @@ class FanoutPoint(SpecModel):
         bounds = [self.clients * number // processes for number in range(processes + 1)]
         for number in range(processes):
             first, end = bounds[number], bounds[number + 1]
-            yield AgentTask(kind="swarm", number=number, clients=(first, end - first))
+            yield AgentTask(kind="swarm", number=number, share=(first, end - first))
 
 
 def points_of(fanout: Fanout, target: Target) -> Iterator[FanoutPoint]:

@@ -2,49 +2,55 @@
 
 from __future__ import annotations
 
-from pydantic import ValidationError
+from typing import Any
+
+from pydantic import SerializeAsAny, ValidationError, ValidationInfo, field_validator
 
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
-from streamgauge.plan.cases import Case, expand
-from streamgauge.plan.search_cases import search_case
+from streamgauge.plan.cases import Case, Work, as_work
+from streamgauge.plan.old_plans import up_to_date
 from streamgauge.plan.slots import agents_of
+from streamgauge.spec.families import family_of
 from streamgauge.spec.model import SpecModel
-from streamgauge.spec.search import Search
 from streamgauge.spec.workload import Workload
 
 
 class Plan(SpecModel):
     run: str
     name: str
+    kind: str
+    """Of which family the run is."""
+    section: SerializeAsAny[SpecModel] | None = None
+    """What the family keeps of the workload beyond the cases."""
     cases: tuple[Case, ...]
-    search: Search | None = None
-    """Then there are more cases to come, each when the one before has been judged."""
-    harness: str | None = None
-    """The target that measures what everything but a transport costs."""
+
+    @field_validator("section", mode="before")
+    @classmethod
+    def _own_section(cls, value: Any, info: ValidationInfo) -> Any:
+        model = family_of(info.data["kind"]).section_model() if "kind" in info.data else None
+        return model.model_validate(value) if model is not None and isinstance(value, dict) else value
+
+    def section_as(self, model: type[Work]) -> Work:
+        """For those who know what the family keeps."""
+        assert self.section is not None, f"the plan of a run of kind {self.kind} has no section"
+        return as_work(self.section, model)
 
     @property
     def slots_needed(self) -> int:
         targets = {case.target.name for case in self.cases}
         return max(len(agents_of(c for c in self.cases if c.target.name == name)) for name in targets)
 
-    @property
-    def comparison(self) -> Case | None:
-        """The only case of a run that compares; None of any other run."""
-        return next((case for case in self.cases if case.contest is not None), None)
-
-    @property
-    def is_fanout(self) -> bool:
-        return any(case.fanout is not None for case in self.cases)
-
 
 def make_plan(workload: Workload, run_id: str) -> Plan:
-    search = workload.search
-    if search is None:
-        cases = tuple(expand(workload, run_id))
-        return Plan(run=run_id, name=workload.name, cases=cases, harness=workload.harness)
-    first = search_case(search, workload.targets[0], workload.load, run_id, 1, search.from_)
-    return Plan(run=run_id, name=workload.name, cases=(first,), search=search)
+    family = family_of(workload.kind)
+    return Plan(
+        run=run_id,
+        name=workload.name,
+        kind=family.kind,
+        section=family.section(workload),
+        cases=tuple(family.expand(workload, run_id)),
+    )
 
 
 def write_plan(plan: Plan, run: RunDir) -> None:
@@ -52,7 +58,7 @@ def write_plan(plan: Plan, run: RunDir) -> None:
 
 
 def read_plan(run: RunDir) -> Plan:
-    content = run.read_json(run.plan)
+    content = up_to_date(run.read_json(run.plan))
     try:
         return Plan.model_validate(content)
     except ValidationError as error:

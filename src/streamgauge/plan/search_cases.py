@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from streamgauge.plan.cases import Case, load_with, make_case
+from streamgauge.plan.cases import Case, load_case, load_with
+from streamgauge.spec.load import Load
 from streamgauge.spec.search import Search
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Load
 
 
 def search_case(search: Search, target: Target, load: Load, run_id: str, number: int, rate: float) -> Case:
@@ -21,4 +21,4 @@ def search_case(search: Search, target: Target, load: Load, run_id: str, number:
         "stream_warm_up_messages": warm_up_messages // load.partition_count if per_stream else 0,
     }
     changed = load_with(load, fields)
-    return make_case(target, changed, f"{number:03d}", run_id, parameters={"rate": rate})
+    return load_case("limit", target, changed, f"{number:03d}", run_id, parameters={"rate": rate})

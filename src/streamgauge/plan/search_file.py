@@ -8,6 +8,7 @@ from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.plan_file import Plan
 from streamgauge.plan.rate_search import Ending, RateSearch, Trial
+from streamgauge.spec.search import Search
 
 
 @dataclass
@@ -19,9 +20,8 @@ class SearchRecord:
 def state_of(plan: Plan, record: SearchRecord) -> RateSearch:
     """What the trials of a run's search say."""
     step_s = plan.cases[0].load.duration
-    assert plan.search is not None, "only a search has trials"
     assert step_s is not None, "steps of a search have a duration"
-    return RateSearch(plan.search, step_s, record.trials)
+    return RateSearch(plan.section_as(Search), step_s, record.trials)
 
 
 def read_search(run: RunDir) -> SearchRecord:

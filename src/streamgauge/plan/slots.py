@@ -14,7 +14,11 @@ _LOCAL = re.compile(r"^local(?:\[(?P<slots>\d+|\*)(?:,\s*\d+)?\])?$")
 
 def agents_of(cases: Iterable[Case]) -> list[str]:
     """Every agent that some of the cases have: producers first."""
-    tasks = {(task.kind != "producer", task.number): task.agent for case in cases for task in case.agents}
+    tasks = {
+        (task.kind != "producer", task.kind, task.number): task.agent
+        for case in cases
+        for task in case.agents
+    }
     return [tasks[place] for place in sorted(tasks)]
 
 

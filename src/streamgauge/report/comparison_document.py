@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from streamgauge.core.status import RunStatus
-from streamgauge.plan.cases import Case
+from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.contest import Contest, Side
 from streamgauge.report.comparison_notes import notes_of
 from streamgauge.report.comparison_words import place_text
@@ -27,8 +27,7 @@ _NAMED = 5
 
 def comparison_parts(case: Case, status: RunStatus, tables: ResultTables) -> Document:
     """`status`, `reason`, `cases`, `comparison` and `comparisons`."""
-    contest = case.contest
-    assert contest is not None
+    contest = as_work(case.work, Contest)
     found = [_comparison(row) for row in tables.rows(COMPARISONS, case.id)]
     run_status, reason = _status(status, found)
     return {

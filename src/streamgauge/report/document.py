@@ -63,18 +63,18 @@ def results_document(run: RunDir, tables: ResultTables | None = None) -> Documen
     plan, status = read_plan(run), read_status(run)
     tables = tables or ResultTables.read(run)
     environment = run.read_json(run.environment) if run.has(run.environment) else {}
-    if plan.comparison is not None:
-        compared = comparison_parts(plan.comparison, status, tables)
+    if plan.kind == "compare":
+        compared = comparison_parts(plan.cases[0], status, tables)
         head = {"run": plan.run, "name": plan.name, "environment": environment}
         head |= {"limit": None, "transports": None}
         return {key: _strict(value) for key, value in (head | compared).items()}
-    if plan.is_fanout:
+    if plan.kind == "fanout":
         head = {"run": plan.run, "name": plan.name, "environment": environment}
         head |= {"limit": None, "transports": None}
         return {key: _strict(value) for key, value in (head | fanout_parts(plan, status, tables)).items()}
     cases = [_case(case, status, tables) for case in plan.cases]
     # Cases of a search beyond the limit are there to break.
-    whole = cases if plan.search is None else []
+    whole = cases if plan.kind != "limit" else []
     run_status, reason = _run_status(status, whole)
     document = {
         "run": plan.run,

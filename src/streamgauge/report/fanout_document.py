@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from streamgauge.core.status import RunStatus
+from streamgauge.plan.cases import as_work
+from streamgauge.plan.fanout_point import FanoutPoint
 from streamgauge.plan.plan_file import Plan
 from streamgauge.report.published_fanout import HARDWARE, SLIPS, published
 from streamgauge.report.result_tables import ResultTables, Row
@@ -30,7 +32,7 @@ _WHOLE = "3full"
 
 def fanout_parts(plan: Plan, status: RunStatus, tables: ResultTables) -> Document:
     """`status`, `reason`, `cases`, `comparison`, `comparisons` and `fanout`."""
-    asked = next(case.fanout.fanout for case in plan.cases if case.fanout is not None)
+    asked = as_work(plan.cases[0].work, FanoutPoint).fanout
     points = [_point(tables.rows(POINTS, case.id)[0]) for case in plan.cases]
     used = dict.fromkeys(point["scenario"] for point in points)
     return {

@@ -8,6 +8,7 @@ from typing import Any
 from streamgauge.plan.plan_file import Plan
 from streamgauge.plan.rate_search import RateSearch, RateStep
 from streamgauge.plan.search_file import SearchRecord, state_of
+from streamgauge.spec.search import Search
 
 Document = dict[str, Any]
 
@@ -22,15 +23,16 @@ _ENDINGS = {
 
 def limit_part(plan: Plan, record: SearchRecord, cases: list[Document]) -> Document | None:
     """None of a run that does not search."""
-    if plan.search is None:
+    if plan.kind != "limit":
         return None
+    search = plan.section_as(Search)
     found = state_of(plan, record)
     by_case = {case["case"]: case for case in cases}
     return {
-        "slo": [str(objective) for objective in plan.search.slo],
+        "slo": [str(objective) for objective in search.slo],
         "held_per_s": found.held_per_s,
         "broken_per_s": found.broken_per_s,
-        "within_percent": plan.search.within_percent,
+        "within_percent": search.within_percent,
         "ending": record.ended,
         "ending_reason": _ENDINGS[record.ended],
         "took_s": round(sum(trial.took_s for trial in record.trials), 3),

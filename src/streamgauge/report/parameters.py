@@ -7,7 +7,7 @@ from typing import Any
 from streamgauge.core.units import format_bytes
 from streamgauge.plan.cases import Case
 from streamgauge.report.quantities import count_text, plural, rate_per_s_text
-from streamgauge.spec.workload import Load
+from streamgauge.spec.load import Load
 
 Parameters = dict[str, Any]
 

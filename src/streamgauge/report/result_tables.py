@@ -11,15 +11,12 @@ import pyarrow.parquet as pq
 
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
+from streamgauge.plan.family_tables import result_tables_of
 from streamgauge.plan.plan_file import read_plan
 from streamgauge.tables.column import Table
-from streamgauge.tables.comparison_results import COMPARISON_TABLES
-from streamgauge.tables.fanout_results import FANOUT_TABLES
-from streamgauge.tables.results import MESSAGES, RESULT_TABLES
+from streamgauge.tables.results import MESSAGES
 
 Row = dict[str, Any]
-
-REPORTED_TABLES = tuple(table for table in RESULT_TABLES if table is not MESSAGES)
 
 
 @dataclass(frozen=True)
@@ -31,9 +28,7 @@ class ResultTables:
     @classmethod
     def read(cls, run: RunDir) -> ResultTables:
         plan = read_plan(run)
-        wanted = REPORTED_TABLES if plan.comparison is None else COMPARISON_TABLES
-        if plan.is_fanout:
-            wanted = FANOUT_TABLES
+        wanted = [table for table in result_tables_of(plan.kind) if table is not MESSAGES]
         return cls({table.name: read_result(run, table) for table in wanted})
 
     def rows(self, table: Table, case: str, **equal: object) -> list[Row]:

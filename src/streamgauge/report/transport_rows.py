@@ -16,13 +16,14 @@ _HELD = 0.99
 
 def transports_part(plan: Plan, cases: list[Document], environment: Document) -> Document | None:
     """None of a run that does not measure its harness or has no orders on a schedule."""
-    if plan.name != "transports" and plan.harness is None:
+    if plan.kind != "transports":
         return None
-    of_harness = {_rung(case): case for case in cases if case["target"] == plan.harness}
+    of_plan: str | None = getattr(plan.section, "harness", None)
+    of_harness = {_rung(case): case for case in cases if case["target"] == of_plan}
     rows = [
         _row(case, of_harness.get(_rung(case)))
         for case in cases
-        if case["target"] != plan.harness and is_paced(case)
+        if case["target"] != of_plan and is_paced(case)
     ]
     systems = environment.get("systems", {})
     names = list(dict.fromkeys(row["transport"] for row in rows))

@@ -9,6 +9,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from streamgauge.core.errors import BadInput
+from streamgauge.spec.load import FileLines, Load
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Workload
 
@@ -83,12 +84,12 @@ def _read_mapping(path: Path) -> dict[str, Any]:
 
 def _with_absolute_files(workload: Workload, folder: Path) -> Workload:
     """Agents may run elsewhere than the workload file lies."""
-    size = workload.load.message.size
-    lines_of = getattr(size, "lines_of", None)
-    if lines_of is None or Path(lines_of).is_absolute():
+    load = getattr(workload, "load", None)
+    size = load.message.size if isinstance(load, Load) else None
+    if not isinstance(size, FileLines) or Path(size.lines_of).is_absolute():
         return workload
     content = workload.model_dump(mode="json", by_alias=True)
-    content["load"]["message"]["size"] = {"lines_of": str((folder / lines_of).absolute())}
+    content["load"]["message"]["size"] = {"lines_of": str((folder / size.lines_of).absolute())}
     return Workload.model_validate(content)
 
 

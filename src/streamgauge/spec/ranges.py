@@ -34,6 +34,13 @@ def swept_values(path: str, given: Any) -> Any:
     return tuple(values)
 
 
+def swept_fields(sweep: Any) -> Any:
+    """The same for each field of a sweep, by its dotted path."""
+    if not isinstance(sweep, dict):
+        return sweep
+    return {path: swept_values(str(path), values) for path, values in sweep.items()}
+
+
 def listed_values(path: str, text: str) -> tuple[Any, ...]:
     """The same from one word of a command line: `1,2,8:32:*2`."""
     values: tuple[Any, ...] = swept_values(path, [part.strip() for part in text.split(",") if part.strip()])

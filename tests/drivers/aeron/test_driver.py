@@ -10,7 +10,7 @@ from streamgauge.core.errors import BadInput, CaseFailed, Unreachable
 from streamgauge.drivers.contract import ConsumerOptions
 from streamgauge.drivers.registry import open_driver
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 from streamgauge.systems.aeron_media_driver import AeronMediaDriver
 from tests.drivers.conformance import DriverConformance
 

@@ -11,8 +11,9 @@ from streamgauge.drivers.contract import ConsumerOptions, Driver, Producer, Prod
 from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.making import Outgoing
 from streamgauge.payload.ordinal import ordinal_keys, ordinals
+from streamgauge.spec.load import Message
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Message, Topics
+from streamgauge.spec.topics import Topics
 from tests.drivers.conformance import DriverConformance, Wired, consume_all, produce_all
 
 SHARED = {

@@ -10,7 +10,7 @@ from streamgauge.drivers.contract import ConsumerOptions, ProducerOptions
 from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.making import Outgoing
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 from streamgauge.systems.rabbitmq_server import RabbitMqServer
 from tests.drivers.conformance import DriverConformance, consume_all, produce_all
 

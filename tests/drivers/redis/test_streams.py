@@ -11,7 +11,7 @@ from streamgauge.drivers.redis.clients import end_of, offsets_of, stream_key
 from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.making import Outgoing
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 from streamgauge.systems.redis_server import RedisServer
 from tests.drivers.conformance import DriverConformance, consume_all, produce_all
 

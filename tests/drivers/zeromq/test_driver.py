@@ -8,7 +8,7 @@ from streamgauge.core.errors import BadInput
 from streamgauge.drivers.contract import ConsumerOptions
 from streamgauge.drivers.registry import open_driver
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 from tests.drivers.conformance import DriverConformance
 
 

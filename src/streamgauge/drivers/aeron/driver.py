@@ -30,7 +30,7 @@ from streamgauge.jvm.aeron_directory import driver_state
 from streamgauge.jvm.jars import locked_version
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 
 _HOST = "127.0.0.1"
 _GONE = "the media driver is gone"

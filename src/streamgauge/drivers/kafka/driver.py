@@ -17,7 +17,7 @@ from streamgauge.drivers.kafka.connection import for_librdkafka
 from streamgauge.drivers.kafka.settings import KafkaSettings, Library, Role, in_force, translate
 from streamgauge.drivers.kafka.topics import KafkaTopics
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 
 
 class ClientSettings:

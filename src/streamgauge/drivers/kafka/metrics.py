@@ -9,7 +9,7 @@ from confluent_kafka import KafkaException, Producer
 
 from streamgauge.core.errors import Unreachable
 from streamgauge.drivers.kafka.topics import LOGGER, KafkaTopics
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 
 _KEPT_MS = 600_000
 _MESSAGE_DEADLINE_MS = 5_000

@@ -14,7 +14,7 @@ from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 
 LOGGER = logging.getLogger("streamgauge.librdkafka")
 

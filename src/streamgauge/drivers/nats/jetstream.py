@@ -33,7 +33,7 @@ from streamgauge.drivers.fates import Fates
 from streamgauge.payload.making import Outgoing
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 from streamgauge.tables.events import BROKER_TIME_APPEND
 
 _CONNECT_S = 10

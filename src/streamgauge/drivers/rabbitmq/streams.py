@@ -26,7 +26,7 @@ from streamgauge.drivers.rabbitmq.connection import FAILURES, Connection, stream
 from streamgauge.drivers.server_address import parse_address
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 
 _Answer = TypeVar("_Answer")
 

@@ -28,7 +28,7 @@ from streamgauge.drivers.redis.clients import RedisConsumer, RedisProducer, end_
 from streamgauge.drivers.server_address import parse_address
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 
 _Answer = TypeVar("_Answer")
 

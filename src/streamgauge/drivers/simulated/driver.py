@@ -48,7 +48,7 @@ from streamgauge.drivers.simulated.simulation import (
 from streamgauge.payload.header import RECORD_HEADER
 from streamgauge.payload.making import Outgoing
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 from streamgauge.tables.events import BROKER_TIME_APPEND
 
 _REAL_WAIT_S = 0.005

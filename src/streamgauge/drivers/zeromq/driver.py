@@ -31,7 +31,7 @@ from streamgauge.drivers.instant_acks import InstantAcks
 from streamgauge.payload.making import Outgoing
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 from streamgauge.tables.events import BROKER_TIME_NONE
 
 _HOST = "127.0.0.1"

@@ -14,7 +14,7 @@ from streamgauge.drivers.contract import Consumer, ConsumerOptions, Driver
 from streamgauge.drivers.kafka.confluent import batches as rdkafka_batches
 from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.reading import Packed
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 from streamgauge.tables.events import BROKER_TIME_APPEND
 from tests.drivers.kafka.confluent.test_driver import kafka_target
 

@@ -6,8 +6,9 @@ import pytest
 
 from streamgauge.core.errors import BadInput, Unreachable
 from streamgauge.drivers.registry import open_driver
+from streamgauge.spec.load import Message
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Message, Topics
+from streamgauge.spec.topics import Topics
 from tests.drivers.conformance import DriverConformance, Wired
 from tests.drivers.kafka.kafka_conformance import KafkaConformance
 

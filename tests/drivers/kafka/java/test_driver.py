@@ -13,7 +13,7 @@ from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.making import Outgoing
 from streamgauge.payload.ordinal import ordinal_keys
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 from tests.drivers.conformance import consume_all, produce_all
 from tests.drivers.kafka.kafka_conformance import KafkaConformance
 from tests.jvm.fresh_python import NO_JAVA_INSTALLED, run_fresh
@@ -26,7 +26,7 @@ from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.making import Outgoing
 from streamgauge.payload.ordinal import ordinal_keys
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 
 bootstrap, topic, crossing, *options = sys.argv[1:]
 settings = {"bootstrap": bootstrap, "crossing": crossing, "java_options": tuple(options)}

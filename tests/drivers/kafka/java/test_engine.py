@@ -12,7 +12,7 @@ from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.making import Outgoing
 from streamgauge.payload.ordinal import ordinal_keys, ordinals
 from streamgauge.spec.target import Target
-from streamgauge.spec.workload import Topics
+from streamgauge.spec.topics import Topics
 from tests.drivers.conformance import consume_all, produce_all
 
 pytestmark = pytest.mark.broker

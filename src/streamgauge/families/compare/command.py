@@ -1,0 +1,168 @@
+"""`streamgauge compare`: flags → a workload that compares two client libraries."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from streamgauge.core.errors import BadInput
+from streamgauge.flags.embedded import embedded_brokers
+from streamgauge.flags.options import (
+    Acks,
+    Brokers,
+    EngineChoice,
+    listed,
+)
+from streamgauge.spec.loading import load_target, parse
+from streamgauge.spec.workload import Workload
+
+_KAFKA = "kafka"
+"""Drivers whose names begin so need a cluster."""
+
+
+class Preset(StrEnum):
+    fair = "fair"
+    seed = "seed"
+
+
+class ProcessChoice(StrEnum):
+    own = "own"
+    shared = "shared"
+
+
+def compare(
+    a: Annotated[str, typer.Option("--a", metavar="T1", help="A: a driver's name, or a target file.")],
+    b: Annotated[str, typer.Option("--b", metavar="T2", help="B: the same.")],
+    length: Annotated[
+        str, typer.Option(help="Lengths of a message, with commas between: 10,1kB,100kB.")
+    ] = "10,100,1000,10000,100000",
+    messages: Annotated[
+        str | None,
+        typer.Option(help="Messages of a test.", show_default="10,100,1000,10000; 10,100 with --round-trip"),
+    ] = None,
+    repeat: Annotated[
+        int, typer.Option(help="Repetitions of each test, beside one that is not counted.")
+    ] = 20,
+    topic_prefix: Annotated[
+        str | None,
+        typer.Option(
+            help="Topics are {prefix}__{name}__{length}__{n}.", show_default="testTopic-{the run's name}"
+        ),
+    ] = None,
+    partitions: Annotated[int, typer.Option(help="Partitions of each topic.")] = 1,
+    replicas: Annotated[int, typer.Option(help="Replicas of each topic.")] = 1,
+    leave_topics: Annotated[bool, typer.Option("--leave-topics", help="Do not delete the topics.")] = False,
+    preset: Annotated[
+        Preset, typer.Option(help="fair: same settings for both; seed: those of the KNet benchmark.")
+    ] = Preset.fair,
+    linger_ms: Annotated[int | None, typer.Option(help="Over the preset's; so are the next ones.")] = None,
+    batch_size: Annotated[str | None, typer.Option(help="Bytes of a producer's batch.")] = None,
+    max_in_flight: Annotated[int | None, typer.Option(help="Unanswered requests to a broker.")] = None,
+    send_buffer: Annotated[str | None, typer.Option(help="Bytes of the socket's send buffer.")] = None,
+    receive_buffer: Annotated[str | None, typer.Option(help="Bytes of its receive buffer.")] = None,
+    fetch_min_bytes: Annotated[str | None, typer.Option(help="What a broker waits for.")] = None,
+    acks: Annotated[Acks | None, typer.Option(help="Who has to confirm a message.")] = None,
+    check_on_consume: Annotated[
+        bool, typer.Option("--check-on-consume", help="Check every value, within the measured time.")
+    ] = False,
+    produce_only: Annotated[bool, typer.Option("--produce-only", help="Do not consume.")] = False,
+    round_trip: Annotated[
+        bool, typer.Option("--round-trip", help="Instead: send each message when the one before is back.")
+    ] = False,
+    burst_length: Annotated[
+        int | None,
+        typer.Option(help="Pause after so many messages.", show_default="100 with --burst-interval"),
+    ] = None,
+    burst_interval: Annotated[
+        str | None, typer.Option(help="How long, uncounted.", show_default="100ms with --burst-length")
+    ] = None,
+    engine: Annotated[
+        EngineChoice, typer.Option(help="Where the loop runs: in Python, or in the JVM of the library.")
+    ] = EngineChoice.python,
+    mix_engines: Annotated[
+        bool, typer.Option("--mix-engines", help="With jvm: let a library that has none run in Python.")
+    ] = False,
+    process: Annotated[
+        ProcessChoice, typer.Option(help="A process for each library, or one for all.")
+    ] = ProcessChoice.own,
+    bootstrap: Annotated[
+        str | None,
+        typer.Option(help="Kafka to use: host:port[,…]; else an embedded one.", show_default=False),
+    ] = None,
+    brokers: Brokers = None,
+) -> Workload:
+    """Compare two client libraries: the same short tests in turn, with a verdict for each."""
+    settings = {
+        "linger_ms": linger_ms,
+        "batch_size": batch_size,
+        "max_in_flight": max_in_flight,
+        "send_buffer": send_buffer,
+        "receive_buffer": receive_buffer,
+        "fetch_min_bytes": fetch_min_bytes,
+    }
+    usual = "10,100" if round_trip else "10,100,1000,10000"
+    comparison: dict[str, Any] = {
+        "lengths": listed(length),
+        "messages": listed(usual if messages is None else messages),
+        "repeat": repeat,
+        "topics": {
+            "name": topic_prefix or "testTopic",
+            "own_names": topic_prefix is None,
+            "partitions": partitions,
+            "replicas": replicas,
+            "keep": leave_topics,
+        },
+        "preset": preset.value,
+        "settings": {name: value for name, value in settings.items() if value is not None},
+        "acks": acks and acks.value,
+        "check_on_consume": check_on_consume,
+        "produce_only": produce_only,
+        "round_trip": round_trip,
+        "bursts": _bursts(burst_length, burst_interval),
+        "engine": engine.value,
+        "mix_engines": mix_engines,
+        "process": process.value,
+    }
+    content = {
+        "kind": "compare",
+        "name": "compare",
+        "targets": _targets(a, b, bootstrap, brokers),
+        "comparison": comparison,
+    }
+    return parse(Workload, content, "compare")
+
+
+def _bursts(length: int | None, interval: str | None) -> dict[str, Any] | None:
+    given = {"length": length, "interval": interval}
+    found = {name: value for name, value in given.items() if value is not None}
+    return found or None
+
+
+def _targets(a: str, b: str, bootstrap: str | None, brokers: int | None) -> list[dict[str, Any]]:
+    if bootstrap is not None and brokers is not None:
+        raise BadInput("--brokers is for the embedded Kafka; leave it out when --bootstrap is given")
+    made = [_target("--a", a, bootstrap, brokers), _target("--b", b, bootstrap, brokers)]
+    if made[0]["name"] == made[1]["name"]:
+        made[1]["name"] += "-b"
+    return made
+
+
+def _target(flag: str, given: str, bootstrap: str | None, brokers: int | None) -> dict[str, Any]:
+    """From a file, if there is one of that name; else the driver with nothing but its address."""
+    if Path(given).is_file():
+        found = load_target(Path(given)).model_dump(mode="json", exclude_defaults=True)
+    elif Path(given).suffix in (".yaml", ".yml") or "/" in given:
+        raise BadInput(f"{flag} {given}: no such file; give a target file or a driver's name")
+    else:
+        found = {"name": given, "driver": given}
+    if not str(found["driver"]).startswith(_KAFKA):
+        return found
+    settings = found.get("settings", {})
+    if bootstrap is not None:
+        found["settings"] = {**settings, "bootstrap": bootstrap}
+    elif "bootstrap" not in settings and "system" not in found:
+        found["system"] = {"kind": "kafka_cluster", "brokers": embedded_brokers(brokers)}
+    return found

@@ -1,0 +1,80 @@
+"""`compare`: the same short tests by two client libraries in turn, with a verdict for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from streamgauge.spec.family import Family
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from streamgauge.agents.assignment import Assignment
+    from streamgauge.agents.life import Life
+    from streamgauge.core.run_dir import RunDir
+    from streamgauge.families.compare.workload import CompareWorkload
+    from streamgauge.launch.conduct import Conduct
+    from streamgauge.plan.cases import Case
+    from streamgauge.plan.contest import Contest
+    from streamgauge.plan.plan_file import Plan
+    from streamgauge.tables.column import Table
+
+
+class Compare(Family["CompareWorkload"]):
+    kind = "compare"
+    marks = frozenset({"comparison"})
+    roles = ("referee",)
+    commands: ClassVar = {
+        "compare": "Compare two client libraries: the same short tests in turn, with a verdict for each."
+    }
+
+    def workload_model(self) -> type[CompareWorkload]:
+        from streamgauge.families.compare.workload import CompareWorkload
+
+        return CompareWorkload
+
+    def expand(self, workload: CompareWorkload, run_id: str) -> list[Case]:
+        from streamgauge.families.compare.cases import the_case
+
+        return [the_case(workload, run_id)]
+
+    def work_model(self) -> type[Contest]:
+        from streamgauge.plan.contest import Contest
+
+        return Contest
+
+    def renewed(self, old_plan: dict[str, Any]) -> dict[str, Any] | None:
+        from streamgauge.families.compare.cases import renewed
+
+        return renewed(old_plan)
+
+    def life(self, assignment: Assignment) -> Life:
+        from streamgauge.agents.referee_life import RefereeLife
+
+        return RefereeLife(assignment)
+
+    def event_tables(self) -> tuple[Table, ...]:
+        from streamgauge.tables.comparison_events import COMPARISON_EVENTS
+
+        return COMPARISON_EVENTS
+
+    def result_tables(self) -> tuple[Table, ...]:
+        from streamgauge.tables.comparison_results import COMPARISON_TABLES
+
+        return COMPARISON_TABLES
+
+    def conduct(self) -> Conduct:
+        from streamgauge.families.compare.conduct import CompareConduct
+
+        return CompareConduct()
+
+    def analysis(self) -> Callable[[SparkSession, RunDir, Plan], None]:
+        from streamgauge.analysis.comparison_pipeline import compare
+
+        return compare
+
+    def command(self, name: str) -> Callable[..., Any]:
+        from streamgauge.families.compare.command import compare
+
+        return compare

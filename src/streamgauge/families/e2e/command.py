@@ -1,0 +1,102 @@
+"""`streamgauge e2e`: producers and consumers on one topic, four timestamps a message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from streamgauge.core.errors import BadInput
+from streamgauge.families.e2e.workload import EndToEndWorkload
+from streamgauge.flags.kafka_target import kafka_target
+from streamgauge.flags.options import (
+    Acks,
+    Brokers,
+)
+from streamgauge.spec.load import Load
+from streamgauge.spec.loading import parse
+
+_WARM_UP_SHARE = 10
+_WARM_UP_S = 5.0
+"""A broker that has just started is slower by far until its code is compiled."""
+_MOST_WARM_UP = 10_000
+
+
+def e2e(
+    kafka_bootstrap_host: Annotated[
+        str | None, typer.Option(help="Kafka to test; else an embedded one is started.", show_default=False)
+    ] = None,
+    kafka_bootstrap_port: Annotated[int, typer.Option(help="Its port.", min=1, max=65535)] = 9092,
+    bootstrap: Annotated[
+        str | None, typer.Option(help="The same as one: host:port[,host:port …].", show_default=False)
+    ] = None,
+    target: Annotated[
+        Path | None, typer.Option(help="Target file: driver, address, client settings.", show_default=False)
+    ] = None,
+    kafka_topic: Annotated[
+        str | None,
+        typer.Option(help="Topic; made if it is not there; else one of the run's own.", show_default=False),
+    ] = None,
+    test_producer_processes: Annotated[int, typer.Option(help="How many producers.")] = 1,
+    test_consumer_processes: Annotated[int, typer.Option(help="How many consumers.")] = 1,
+    test_produce_messages: Annotated[str, typer.Option(help="Messages, all producers together.")] = "10000",
+    test_produce_rate: Annotated[
+        str, typer.Option(help="Messages a second, all together: 1000, 10k/s, or unlimited.")
+    ] = "1000",
+    producer_acks: Annotated[Acks, typer.Option(help="Who has to confirm a message.")] = Acks.all,
+    message_size: Annotated[str, typer.Option(help="Size of a message: 700, 1KiB …")] = "700",
+    partitions: Annotated[
+        int | None, typer.Option(help="Partitions of the topic; else one a consumer.", show_default=False)
+    ] = None,
+    replicas: Annotated[int, typer.Option(help="Replicas of the topic.")] = 1,
+    warm_up_messages: Annotated[
+        str | None,
+        typer.Option(
+            help="Sent ahead and kept apart; else a tenth or five seconds' worth, at most 10000.",
+            show_default=False,
+        ),
+    ] = None,
+    brokers: Brokers = None,
+) -> EndToEndWorkload:
+    """Send messages through Kafka and account for every one, with its four times."""
+    address = _address(kafka_bootstrap_host, kafka_bootstrap_port, bootstrap)
+    load: dict[str, Any] = {
+        "producers": test_producer_processes,
+        "consumers": test_consumer_processes,
+        "messages": test_produce_messages,
+        "rate": test_produce_rate,
+        "message": {"size": message_size},
+        "topics": {
+            "name": kafka_topic or "e2e",
+            "own_names": kafka_topic is None,
+            "partitions": max(1, test_consumer_processes) if partitions is None else partitions,
+            "replicas": replicas,
+        },
+        "acks": producer_acks.value,
+    }
+    if warm_up_messages is not None:
+        load["warm_up_messages"] = warm_up_messages
+    content = {
+        "kind": "e2e",
+        "name": "e2e",
+        "targets": [kafka_target(address, target, brokers)],
+        "load": load,
+    }
+    if warm_up_messages is not None:
+        return parse(EndToEndWorkload, content, "e2e")
+    load["warm_up_messages"] = _warm_up_messages(parse(EndToEndWorkload, content, "e2e").load)
+    return parse(EndToEndWorkload, content, "e2e")
+
+
+def _warm_up_messages(load: Load) -> int:
+    messages = load.messages or 0
+    of_time = int(load.rate * _WARM_UP_S) if isinstance(load.rate, float) else 0
+    wanted = min(max(messages // _WARM_UP_SHARE, of_time), messages, _MOST_WARM_UP)
+    return wanted if wanted >= load.producers else 0
+
+
+def _address(host: str | None, port: int, bootstrap: str | None) -> str | None:
+    if host is not None and bootstrap is not None:
+        raise BadInput("--bootstrap and --kafka-bootstrap-host both name an address; give one of them")
+    return f"{host}:{port}" if host is not None else bootstrap

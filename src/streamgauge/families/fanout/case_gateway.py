@@ -1,0 +1,95 @@
+"""The gateway of a fan-out's case: fresh for each, so that no case meets what another one left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from streamgauge.agents.port_traffic import port_traffic
+from streamgauge.core.errors import BadInput
+from streamgauge.core.run_dir import RunDir
+from streamgauge.drivers.push.websocket import ADAPTER_SET
+from streamgauge.launch.conduct import CaseSystem
+from streamgauge.launch.target_system import TargetSystem
+from streamgauge.payload.scenario_messages import keys_of
+from streamgauge.plan.cases import Case, as_work
+from streamgauge.plan.fanout_point import FanoutPoint
+from streamgauge.systems.push_gateway import PushGateway
+
+_JSONPATCH_MIN_LENGTH = 500
+"""As in the benchmark that this follows."""
+
+
+@contextmanager
+def case_gateway(run: RunDir, case: Case, system: TargetSystem) -> Iterator[CaseSystem]:
+    """A gateway where the case's clients are those of one that does not run already; else nothing."""
+    point = as_work(case.work, FanoutPoint)
+    if point.via != "gateway":
+        yield CaseSystem()
+        return
+    traffic = _broker_traffic(system)
+    if case.target.settings.get("gateway"):
+        yield CaseSystem(traffic=traffic)
+        return
+    bootstrap = case.target.settings.get("bootstrap") or system.endpoints.get("bootstrap")
+    if not bootstrap:
+        raise BadInput(
+            f"target {case.target.name}: settings.bootstrap: no Kafka address, and no system to start"
+        )
+    folder = (run.local("logs") if run.is_local else Path.cwd() / f"{run.id}-logs") / f"case-{case.id}"
+    folder.mkdir(parents=True, exist_ok=True)
+    config = folder / "gateway.yaml"
+    config.write_text(yaml.safe_dump(gateway_configuration(point, case.topics[0], str(bootstrap))))
+    settings: dict[str, Any] = {}
+    if point.mapping.diff is not None:
+        settings = {
+            "default_diff_order": [point.mapping.diff],
+            "jsonpatch_min_length": _JSONPATCH_MIN_LENGTH,
+        }
+    gateway = PushGateway(config=config, log_dir=folder, processes=point.gateway_processes, settings=settings)
+    with gateway:
+        processes = {name: ("gateway", pid) for name, pid in gateway.processes().items()}
+        yield CaseSystem(gateway.endpoints(), processes, traffic, gateway.ended)
+
+
+def _broker_traffic(system: TargetSystem) -> dict[str, Callable[[], tuple[int, int] | None]]:
+    """What a broker sends to a gateway and gets from the generator: that few connections are soon counted.
+
+    Kafka's own clients count for themselves, and by the thousand.
+    """
+    addresses = system.endpoints.get("bootstrap", "").split(",")
+    names = [name for name in system.processes if name.startswith("broker")]
+    if len(names) != len(addresses):
+        return {}
+
+    def count(port: int) -> tuple[int, int] | None:
+        told = port_traffic(port)
+        return None if told is None else (told.sent_bytes, told.received_bytes)
+
+    ports = [int(address.rpartition(":")[2]) for address in addresses]
+    return {name: partial(count, port) for name, port in zip(names, ports, strict=True)}
+
+
+def gateway_configuration(point: FanoutPoint, topic: str, bootstrap: str) -> dict[str, Any]:
+    """As a `gateway.yaml` has it; the scenario's mapping is that of the benchmark that this follows."""
+    mapping = point.mapping
+    item = "jsontest" if mapping.json else "ltest"
+    connection: dict[str, Any] = {
+        "bootstrap.servers": bootstrap,
+        # The topic is new: clients are there before its first message.
+        "record.consume.from": "EARLIEST",
+        **{f"field.{name}": expression for name, expression in mapping.fields.items()},
+    }
+    if mapping.json:
+        connection["record.value.evaluator.type"] = "JSON"
+    if keys_of(mapping.kind):
+        connection[f"item-template.{item}"] = f"{item}-#{{key=KEY}}"
+        connection[f"map.{topic}.to"] = f"item-template.{item}"
+    else:
+        connection[f"map.{topic}.to"] = item
+    return {"adapter_set": ADAPTER_SET, "connections": {"Fanout": connection}}

@@ -1,0 +1,144 @@
+"""`streamgauge fanout`: flags → a workload of more and more clients, by Kafka itself and by a gateway."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from streamgauge.core.errors import BadInput
+from streamgauge.flags.embedded import embedded_brokers
+from streamgauge.flags.options import (
+    Brokers,
+    listed,
+)
+from streamgauge.spec.fanout import PUSH_DRIVER, SCENARIO_NAMES
+from streamgauge.spec.loading import parse
+from streamgauge.spec.ranges import listed_values
+from streamgauge.spec.workload import Workload
+
+_WAYS = ("kafka-groups", "kafka-standalone", "gateway")
+
+
+def fanout(
+    scenario: Annotated[
+        str, typer.Option(help=f"{', '.join(SCENARIO_NAMES)}; several with commas between.")
+    ] = "1",
+    clients: Annotated[str, typer.Option(help="The ladder: 1k,2k,4k, or a range 1k:16k:*2.")] = "1k,2k,4k,8k",
+    via: Annotated[str, typer.Option(help=f"Ways to deliver: {', '.join(_WAYS)}.")] = "gateway",
+    duration: Annotated[str, typer.Option(help="Of each point, after its warm-up.")] = "60s",
+    warm_up: Annotated[str, typer.Option(help="Sent ahead and kept apart.")] = "2s",
+    measured: Annotated[
+        str, typer.Option(help="Clients that decode and time every update, or all; others ignore data.")
+    ] = "200",
+    parse_json: Annotated[
+        bool, typer.Option("--parse-json/--no-parse-json", help="Kafka's clients parse JSON values.")
+    ] = True,
+    producers: Annotated[int | None, typer.Option(help="Else the scenario's.", show_default=False)] = None,
+    pause: Annotated[
+        str | None, typer.Option(help="Of a producer, as in 500ms; else the scenario's.", show_default=False)
+    ] = None,
+    size: Annotated[str, typer.Option(help="Of the random text in a message.")] = "1024",
+    max_frequency: Annotated[
+        str, typer.Option(help="Of a gateway's subscriptions: unfiltered, unlimited, or updates a second.")
+    ] = "unfiltered",
+    fields: Annotated[
+        str | None, typer.Option(help="That a gateway's clients ask for; else all.", show_default=False)
+    ] = None,
+    ramp_up: Annotated[
+        str | None,
+        typer.Option(help="New clients a second.", show_default="2000 of a gateway, 200 of Kafka"),
+    ] = None,
+    clients_per_process: Annotated[
+        str | None,
+        typer.Option(help="Of one swarm.", show_default="19000 of a gateway, 1000 of Kafka"),
+    ] = None,
+    gateway_processes: Annotated[
+        int | None, typer.Option(help="Of the gateway.", show_default="one for 17,000 clients")
+    ] = None,
+    mean_limit: Annotated[str, typer.Option(help="A series ends when its mean latency is above.")] = "5s",
+    bootstrap: Annotated[
+        str | None,
+        typer.Option(help="Kafka to use: host:port[,…]; else an embedded one.", show_default=False),
+    ] = None,
+    brokers: Brokers = None,
+    gateway: Annotated[
+        str | None,
+        typer.Option(
+            help="http://host:port of a gateway that runs; else one is started for each point.",
+            show_default=False,
+        ),
+    ] = None,
+    topic: Annotated[
+        str | None,
+        typer.Option(help="With --gateway: the topic that it reads.", show_default=False),
+    ] = None,
+) -> Workload:
+    """Deliver the same messages to more and more clients, until a way of delivering cannot hold."""
+    ways = listed(via)
+    unknown = [way for way in ways if way not in _WAYS]
+    if unknown or not ways:
+        raise BadInput(f"--via {via}: allowed: {', '.join(_WAYS)}")
+    wanted: dict[str, Any] = {
+        "scenarios": listed(scenario),
+        "clients": _ladder(clients),
+        "duration": duration,
+        "warm_up": warm_up,
+        "groups": [way for way in ways if way == "kafka-groups"],
+        "measured": measured,
+        "parse_json": parse_json,
+        "producers": producers,
+        "pause": pause,
+        "size": size,
+        "max_frequency": _frequency(max_frequency),
+        "fields": listed(fields or ""),
+        "ramp_up_per_s": ramp_up,
+        "gateway_processes": gateway_processes,
+        "mean_limit": mean_limit,
+    }
+    if clients_per_process is not None:
+        wanted |= dict.fromkeys(
+            ("push_clients_per_process", "kafka_clients_per_process"), clients_per_process
+        )
+    if topic is not None:
+        wanted["topics"] = {"name": topic, "keep": True}
+    elif gateway is not None:
+        raise BadInput("--gateway: give --topic, too: the one that this gateway reads")
+    content = {
+        "kind": "fanout",
+        "name": "fanout",
+        "targets": [_target(way, bootstrap, brokers, gateway) for way in dict.fromkeys(ways)],
+        "fanout": wanted,
+    }
+    return parse(Workload, content, "fanout")
+
+
+def _target(way: str, bootstrap: str | None, brokers: int | None, gateway: str | None) -> dict[str, Any]:
+    if bootstrap is not None and brokers is not None:
+        raise BadInput("--brokers is for the embedded Kafka; leave it out when --bootstrap is given")
+    made: dict[str, Any] = {
+        "name": way,
+        "driver": PUSH_DRIVER if way == "gateway" else "kafka_confluent",
+        "producer_client": {"linger.ms": 0},
+    }
+    if bootstrap is not None:
+        made["settings"] = {"bootstrap": bootstrap}
+    else:
+        made["system"] = {"kind": "kafka_cluster", "brokers": embedded_brokers(brokers)}
+    if way == "gateway" and gateway is not None:
+        made["settings"] = {**made.get("settings", {}), "gateway": gateway}
+    return made
+
+
+def _ladder(text: str) -> list[Any]:
+    try:
+        return list(listed_values("clients", text))
+    except ValueError as error:
+        raise BadInput(f"--clients: {error}") from None
+
+
+def _frequency(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

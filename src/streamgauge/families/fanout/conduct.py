@@ -1,0 +1,51 @@
+"""How a fan-out is conducted: a gateway for each case that needs one, a series until it does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+
+from rich.console import Console
+
+from streamgauge.agents.diary import Manifest
+from streamgauge.core.run_dir import RunDir
+from streamgauge.drivers.registry import driver_class
+from streamgauge.drivers.swarm import SwarmDriver
+from streamgauge.families.fanout.case_gateway import case_gateway
+from streamgauge.families.fanout.hold import hold_of
+from streamgauge.families.fanout.minutes import MinuteBlocks
+from streamgauge.launch.conduct import CaseSystem, Conduct, Judgement
+from streamgauge.launch.target_system import TargetSystem
+from streamgauge.plan.cases import Case, as_work
+from streamgauge.plan.fanout_point import FanoutPoint
+
+
+class FanoutConduct(Conduct):
+    has_live_figures = False
+
+    def why_impossible(self, case: Case) -> str | None:
+        if issubclass(driver_class(case.target), SwarmDriver):
+            return None
+        return (
+            f"target {case.target.name}: driver {case.target.driver} has no swarms, as a fan-out needs; "
+            "allowed: kafka_confluent, push_websocket"
+        )
+
+    def around(self, run: RunDir, case: Case, system: TargetSystem) -> AbstractContextManager[CaseSystem]:
+        return case_gateway(run, case, system)
+
+    def judge(self, case: Case, manifests: Sequence[Manifest]) -> Judgement:
+        return hold_of(_point(case), manifests)
+
+    def words_of(self, case: Case) -> str:
+        return f"{_point(case).clients:,} clients"
+
+    def message_count(self, case: Case) -> int:
+        return _point(case).message_count
+
+    def watch(self, run: RunDir, case: Case, console: Console) -> MinuteBlocks:
+        return MinuteBlocks(run, case, console)
+
+
+def _point(case: Case) -> FanoutPoint:
+    return as_work(case.work, FanoutPoint)

@@ -1,0 +1,89 @@
+"""`fanout`: the same messages to more and more clients, until a way of delivering them cannot hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from streamgauge.spec.family import Family
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from streamgauge.agents.assignment import Assignment
+    from streamgauge.agents.life import Life
+    from streamgauge.core.run_dir import RunDir
+    from streamgauge.families.fanout.workload import FanoutWorkload
+    from streamgauge.launch.conduct import Conduct
+    from streamgauge.plan.cases import Case
+    from streamgauge.plan.fanout_point import FanoutPoint
+    from streamgauge.plan.plan_file import Plan
+    from streamgauge.tables.column import Table
+
+
+class FanOut(Family["FanoutWorkload"]):
+    kind = "fanout"
+    marks = frozenset({"fanout"})
+    roles = ("producer", "swarm")
+    commands: ClassVar = {
+        "fanout": "Deliver the same messages to more and more clients, until one way cannot hold.",
+        "generate": "Send messages of a fan-out scenario, open loop: 2 producers × 500 ms are 4.00 a second.",
+    }
+
+    def workload_model(self) -> type[FanoutWorkload]:
+        from streamgauge.families.fanout.workload import FanoutWorkload
+
+        return FanoutWorkload
+
+    def expand(self, workload: FanoutWorkload, run_id: str) -> Iterator[Case]:
+        from streamgauge.families.fanout.cases import cases_of
+
+        return cases_of(workload, run_id)
+
+    def work_model(self) -> type[FanoutPoint]:
+        from streamgauge.plan.fanout_point import FanoutPoint
+
+        return FanoutPoint
+
+    def renewed(self, old_plan: dict[str, Any]) -> dict[str, Any] | None:
+        from streamgauge.families.fanout.cases import renewed
+
+        return renewed(old_plan)
+
+    def life(self, assignment: Assignment) -> Life:
+        if assignment.task.kind == "producer":
+            from streamgauge.agents.generator_life import GeneratorLife
+
+            return GeneratorLife(assignment)
+        from streamgauge.agents.swarm_life import SwarmLife
+
+        return SwarmLife(assignment)
+
+    def event_tables(self) -> tuple[Table, ...]:
+        from streamgauge.tables.fanout_events import FANOUT_EVENTS
+
+        return FANOUT_EVENTS
+
+    def result_tables(self) -> tuple[Table, ...]:
+        from streamgauge.tables.fanout_results import FANOUT_TABLES
+
+        return FANOUT_TABLES
+
+    def conduct(self) -> Conduct:
+        from streamgauge.families.fanout.conduct import FanoutConduct
+
+        return FanoutConduct()
+
+    def analysis(self) -> Callable[[SparkSession, RunDir, Plan], None]:
+        from streamgauge.analysis.fanout_pipeline import fan_out
+
+        return fan_out
+
+    def command(self, name: str) -> Callable[..., Any]:
+        if name == "generate":
+            from streamgauge.families.fanout.generate import generate
+
+            return generate
+        from streamgauge.families.fanout.command import fanout
+
+        return fanout

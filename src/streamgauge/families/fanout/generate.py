@@ -1,0 +1,101 @@
+"""`streamgauge generate`: messages of the fan-out scenarios into a topic, by the clock."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from contextlib import suppress
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from streamgauge.agents.generator import Generator
+from streamgauge.core.clock import NS_PER_S, now_ns, read_clocks, sharpen_sleep
+from streamgauge.core.errors import BadInput
+from streamgauge.core.units import parse_bytes, parse_seconds
+from streamgauge.flags.options import Debug, Quiet
+from streamgauge.payload.scenario_messages import ScenarioMessages
+from streamgauge.spec.fanout import MessageKind
+
+_TELL_EVERY_S = 10.0
+_FLUSH_S = 15.0
+
+
+class Mode(StrEnum):
+    base = "base"
+    keyed = "keyed"
+    json = "json"
+    complex = "complex"
+
+
+def generate(
+    bootstrap: Annotated[str, typer.Argument(metavar="BOOTSTRAP", help="Kafka: host:port[,host:port …].")],
+    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="Where messages go; it must exist.")],
+    producers: Annotated[int, typer.Argument(metavar="PRODUCERS", min=1)],
+    pause_ms: Annotated[
+        float, typer.Argument(metavar="PAUSE_MS", help="From one message of a producer to its next.")
+    ],
+    size: Annotated[str, typer.Argument(metavar="SIZE", help="Of the random text in a message: 1024, 1KiB.")],
+    mode: Annotated[Mode, typer.Argument(metavar="MODE", help="base, keyed, json or complex.")],
+    duration: Annotated[
+        str | None, typer.Option(help="How long, as in 60s; else until Ctrl-C.", show_default=False)
+    ] = None,
+    linger_ms: Annotated[float, typer.Option(help="How long a producer waits for more to send.")] = 0.0,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Send messages of a fan-out scenario, open loop: 2 producers × 500 ms are 4.00 messages a second."""
+    if pause_ms <= 0:
+        raise BadInput(f"PAUSE_MS {pause_ms:g}: must be above 0")
+    try:
+        size_bytes, seconds = parse_bytes(size), None if duration is None else parse_seconds(duration)
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    if size_bytes < 4 or (seconds is not None and seconds <= 0):
+        raise BadInput("SIZE: must be at least 4 bytes, --duration above 0")
+    rate = producers * 1000 / pause_ms
+    kind: MessageKind = mode.value
+    settings = {"bootstrap.servers": bootstrap, "linger.ms": linger_ms}
+    messages = ScenarioMessages(kind, size_bytes, secrets.randbits(63))
+    reading = read_clocks()
+    clients = [settings] * producers
+    generator = Generator(messages, clients, topic, rate, reading.wall_offset_ns, keep_rows=False)
+    try:
+        _send(generator, rate, seconds, quiet)
+    finally:
+        generator.close()
+
+
+def _send(generator: Generator, rate: float, seconds: float | None, quiet: bool) -> None:
+    sharpen_sleep()
+    start_ns = now_ns() + NS_PER_S // 10
+    next_word = time.monotonic() + _TELL_EVERY_S
+
+    def go_on() -> bool:
+        nonlocal next_word
+        if not quiet and time.monotonic() >= next_word:
+            next_word += _TELL_EVERY_S
+            typer.echo(_words(generator, rate), err=True)
+        return True
+
+    with suppress(KeyboardInterrupt):
+        generator.run(start_ns, None if seconds is None else max(1, round(seconds * rate)), 0, go_on)
+    left = generator.flush(_FLUSH_S)
+    if not quiet:
+        typer.echo(_words(generator, rate))
+    if left or generator.failed:
+        why = generator.error or "no acknowledgement came"
+        typer.echo(f"{left + generator.failed} messages were not delivered: {why}", err=True)
+        raise typer.Exit(1)
+
+
+def _words(generator: Generator, rate: float) -> str:
+    """The rate by when messages were really handed over, not by when they should have been."""
+    if generator.sent < 2:
+        return f"{generator.sent} messages sent"
+    seen = (generator.sent - 1) * NS_PER_S / (generator.last_sent_ns - generator.first_sent_ns)
+    return (
+        f"{generator.sent} messages sent, {generator.delivered} delivered, {seen:.3f}/s of {rate:.3f}/s "
+        f"({100 * (seen / rate - 1):+.2f}%), at most {generator.most_late_ns / 1e6:.1f} ms late"
+    )

@@ -1,0 +1,102 @@
+"""A search for the limit while it goes on: which case comes next, and what the last one says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from streamgauge.analysis.step_figures import step_figures
+from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import CaseStatus
+from streamgauge.launch.progress import RunProgress
+from streamgauge.launch.run_records import RunRecords
+from streamgauge.plan.cases import Case
+from streamgauge.plan.plan_file import Plan, write_plan
+from streamgauge.plan.rate_search import RateSearch, Trial, judge
+from streamgauge.plan.search_cases import search_case
+from streamgauge.plan.search_file import read_search, state_of, write_search
+from streamgauge.spec.search import Search
+
+Look = Callable[[RunDir, Case], dict[str, float | None]]
+"""The figures of a case that has just ended."""
+
+
+class SearchCourse:
+    """Adds case after case to the plan; what it knows is in a file, so that it can be resumed."""
+
+    def __init__(self, run: RunDir, plan: Plan, records: RunRecords, look: Look = step_figures) -> None:
+        self._run, self.plan, self._records, self._look = run, plan, records, look
+        self._search = plan.section_as(Search)
+        self._known = read_search(run)
+
+    def cases(self, progress: RunProgress) -> Iterator[Case]:
+        """Each is to be run before the next is asked for."""
+        self._catch_up(progress)
+        while (case := self._next_case()) is not None:
+            begun = time.monotonic()
+            yield case
+            self._judge(case, progress, time.monotonic() - begun)
+        state = self._state()
+        self._known.ended = state.ending or "time"
+        write_search(self._run, self._known)
+
+    def failure(self) -> str | None:
+        """Cases beyond the limit are there to break; the search has failed when no rate holds."""
+        held = self._state().held_per_s
+        return "no rate that was tried holds the objectives" if held is None else None
+
+    def _catch_up(self, progress: RunProgress) -> None:
+        """Cases that ended just before the run was cut off, and were not judged yet."""
+        judged = {trial.case for trial in self._known.trials}
+        for case in self.plan.cases:
+            if case.id in self._records.status.cases and case.id not in judged:
+                self._judge(case, progress, 0.0)
+
+    def _next_case(self) -> Case | None:
+        rate = self._state().next_rate()
+        if rate is None:
+            return None
+        last = self.plan.cases[-1]
+        if last.id not in self._records.status.cases:
+            return last  # planned, and not run yet
+        if self._is_time_up():
+            return None
+        number = len(self.plan.cases) + 1
+        case = search_case(self._search, last.target, last.load, self.plan.run, number, rate)
+        self.plan = self.plan.model_copy(update={"cases": (*self.plan.cases, case)})
+        write_plan(self.plan, self._run)
+        return case
+
+    def _is_time_up(self) -> bool:
+        took_s = [trial.took_s for trial in self._known.trials]
+        return sum(took_s) + max(took_s[1:] or took_s, default=0.0) > self._search.time_limit
+
+    def _judge(self, case: Case, progress: RunProgress, took_s: float) -> None:
+        rate = case.load.rate
+        assert isinstance(rate, float), "a search has one rate a case"
+        figures = self._look(self._run, case)
+        problem = _problem(case, figures, self._records.status.cases[case.id])
+        trial = Trial(case.id, rate, judge(self._search, rate, figures, problem), figures, round(took_s, 3))
+        self._known.trials.append(trial)
+        write_search(self._run, self._known)
+        progress.tell(_line(trial))
+
+    def _state(self) -> RateSearch:
+        return state_of(self.plan, self._known)
+
+
+def _problem(case: Case, figures: dict[str, float | None], status: CaseStatus) -> str | None:
+    """Why a case is not whole."""
+    sent, planned = figures.get("sent") or 0.0, case.load.total_messages
+    if status.status != "ok":
+        return status.reason or f"the case is {status.status}"
+    if planned is not None and sent < planned:
+        return f"only {sent:,.0f} of {planned:,} messages were sent"
+    return None
+
+
+def _line(trial: Trial) -> str:
+    p99 = trial.figures.get("p99")
+    latency = "" if p99 is None else f"  p99 {p99:,.4g} ms"
+    verdict = "holds" if trial.holds else f"misses: {'; '.join(trial.missed)}"
+    return f"case {trial.case}  {trial.rate_per_s:,.0f}/s{latency}  {verdict}"

@@ -1,0 +1,58 @@
+"""`limit`: the highest rate at which every objective is held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from streamgauge.spec.family import Family
+
+if TYPE_CHECKING:
+    from streamgauge.families.limit.workload import LimitWorkload
+    from streamgauge.launch.conduct import Conduct
+    from streamgauge.plan.cases import Case
+    from streamgauge.spec.search import Search
+
+
+class Limit(Family["LimitWorkload"]):
+    kind = "limit"
+    marks = frozenset({"search"})
+    commands: ClassVar = {
+        "limit": "Find the highest rate that holds objectives: steps upwards, then halving, every step twice."
+    }
+
+    def workload_model(self) -> type[LimitWorkload]:
+        from streamgauge.families.limit.workload import LimitWorkload
+
+        return LimitWorkload
+
+    def expand(self, workload: LimitWorkload, run_id: str) -> list[Case]:
+        """The first; the others are planned as the search goes."""
+        from streamgauge.plan.search_cases import search_case
+
+        search = workload.search
+        return [search_case(search, workload.targets[0], workload.load, run_id, 1, search.from_)]
+
+    def section(self, workload: LimitWorkload) -> Search:
+        return workload.search
+
+    def section_model(self) -> type[Search]:
+        from streamgauge.spec.search import Search
+
+        return Search
+
+    def renewed(self, old_plan: dict[str, Any]) -> dict[str, Any] | None:
+        from streamgauge.plan.old_plans import renewed_plan
+
+        search = old_plan.get("search")
+        return renewed_plan(old_plan, self.kind, section=search) if search else None
+
+    def conduct(self) -> Conduct:
+        from streamgauge.families.limit.conduct import LimitConduct
+
+        return LimitConduct()
+
+    def command(self, name: str) -> Callable[..., Any]:
+        from streamgauge.families.limit.command import limit
+
+        return limit

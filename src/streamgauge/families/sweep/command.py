@@ -1,0 +1,172 @@
+"""`streamgauge sweep`: topics × partitions × replicas × sizes × acks, each partition with its own stream."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any
+
+import typer
+
+from streamgauge.core.errors import BadInput
+from streamgauge.flags.kafka_target import kafka_target, name_of
+from streamgauge.flags.options import (
+    Bootstrap,
+    TargetFile,
+)
+from streamgauge.spec.loading import parse
+from streamgauge.spec.ranges import listed_values
+from streamgauge.spec.workload import Workload
+
+KNOBS = {
+    "topics": "topics.count",
+    "partitions": "topics.partitions",
+    "replicas": "topics.replicas",
+    "message-size": "message.size",
+    "stream-size": "stream_size",
+    "acks": "acks",
+    "rate": "rate",
+    "completions": "completions",
+    "eos": "transactions",
+}
+"""Flags by the field of `load` that they set."""
+
+_VALUES = "A value, a list 1,2,4 or a range min:max:step (step may be *2)."
+
+
+def sweep(
+    topics: Annotated[str, typer.Option(help=f"Topics. {_VALUES}")] = "1",
+    partitions: Annotated[str, typer.Option(help="Partitions of each topic.")] = "1",
+    replicas: Annotated[str, typer.Option(help="Replicas of each partition.")] = "1",
+    message_size: Annotated[str, typer.Option(help="Size of a message: 64, 1KiB …")] = "64",
+    stream_size: Annotated[str, typer.Option(help="Bytes to send to each partition.")] = "1MiB",
+    acks: Annotated[str, typer.Option(help="Who confirms a message: 0, 1, all (or -1).")] = "1",
+    rate: Annotated[str, typer.Option(help="Messages a second, all together, or unlimited.")] = "unlimited",
+    completions: Annotated[
+        bool, typer.Option("--completions/--no-completions", help="Delivery reports for every message.")
+    ] = True,
+    eos: Annotated[bool, typer.Option("--eos", help="Exactly once: send in transactions.")] = False,
+    iterations: Annotated[int, typer.Option(help="How often all of it is done.", min=1)] = 1,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A listed case, as in topics=2,partitions=4; again for more. Crossed with lists above.",
+            show_default=False,
+        ),
+    ] = None,
+    warm_up_messages: Annotated[
+        int, typer.Option(help="Sent ahead on each partition and kept apart.", min=0)
+    ] = 1,
+    agents: Annotated[
+        int | None,
+        typer.Option(
+            help="Processes that produce, and as many that consume.", show_default="one a core", min=1
+        ),
+    ] = None,
+    topic_prefix: Annotated[str, typer.Option(help="Topics' names begin so.")] = "sweep",
+    keep_topics: Annotated[
+        bool, typer.Option("--keep-topics", help="Do not delete them afterwards.")
+    ] = False,
+    bootstrap: Bootstrap = None,
+    target: TargetFile = None,
+    brokers: Annotated[
+        int | None, typer.Option(help="Brokers of the embedded Kafka.", show_default="1")
+    ] = None,
+) -> Workload:
+    """Measure every combination; figures per test, per topic and per partition."""
+    given = {
+        "topics": topics,
+        "partitions": partitions,
+        "replicas": replicas,
+        "message-size": message_size,
+        "stream-size": stream_size,
+        "acks": acks,
+        "rate": rate,
+    }
+    knobs = {name: _values(name, text) for name, text in given.items()}
+    listed = [_listed(text) for text in case or ()]
+    processes = agents or os.cpu_count() or 1
+    load: dict[str, Any] = {
+        "streams": "per_partition",
+        "producers": processes,
+        "consumers": processes,
+        "completions": completions,
+        "stream_warm_up_messages": warm_up_messages,
+        "topics": {"name": topic_prefix, "keep": keep_topics, "own_names": True},
+    }
+    if eos:
+        load["transactions"] = {}
+    for name, values in knobs.items():
+        _set(load, KNOBS[name], values[0])
+    sweep = {KNOBS[name]: values for name, values in knobs.items() if len(values) > 1}
+    content: dict[str, Any] = {
+        "kind": "sweep",
+        "name": "sweep",
+        "targets": [
+            kafka_target(
+                bootstrap, target, brokers, name=name_of(bootstrap), consumers=_most_streams(knobs, listed)
+            )
+        ],
+        "load": load,
+        "sweep": sweep,
+        "cases": listed,
+        "iterations": iterations,
+    }
+    return parse(Workload, content, "sweep")
+
+
+def _values(name: str, text: str) -> list[Any]:
+    """What a flag lists; a range counts for several."""
+    try:
+        values = [_plain(name, value) for value in listed_values(KNOBS[name], text)]
+    except ValueError as error:
+        raise BadInput(f"--{name}: {error}") from None
+    if not values:
+        raise BadInput(f"--{name}: has no values; {_VALUES.lower()}")
+    return values
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Numbers as numbers, so that a workload reads well."""
+    if name == "acks":
+        return {"-1": "all"}.get(str(value), str(value))
+    if name in ("completions", "eos"):
+        words = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
+        if str(value).lower() not in words:
+            raise ValueError(f"{value!r} is neither true nor false")
+        chosen = words[str(value).lower()]
+        return ({} if chosen else None) if name == "eos" else chosen
+    return int(value) if isinstance(value, str) and value.isdigit() else value
+
+
+def _listed(text: str) -> dict[str, Any]:
+    """`topics=2,partitions=4` as fields of `load`."""
+    fields: dict[str, Any] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, sign, value = part.partition("=")
+        if not sign or name.strip() not in KNOBS:
+            raise BadInput(f"--case {text}: {part!r} is not knob=value; knobs: {', '.join(KNOBS)}")
+        try:
+            fields[KNOBS[name.strip()]] = _plain(name.strip(), value.strip())
+        except ValueError as error:
+            raise BadInput(f"--case {text}: {error}") from None
+    if not fields:
+        raise BadInput(f"--case {text!r}: is empty; as in topics=2,partitions=4")
+    return fields
+
+
+def _set(load: dict[str, Any], path: str, value: Any) -> None:
+    *outer, field = path.split(".")
+    place = load
+    for name in outer:
+        place = place.setdefault(name, {})
+    place[field] = value
+
+
+def _most_streams(knobs: dict[str, list[Any]], listed: list[dict[str, Any]]) -> int:
+    """Of the largest case; what cannot be counted is refused elsewhere."""
+
+    def most(name: str) -> int:
+        values = [*knobs[name], *(fields[KNOBS[name]] for fields in listed if KNOBS[name] in fields)]
+        return max((value for value in values if isinstance(value, int)), default=1)
+
+    return most("topics") * most("partitions")

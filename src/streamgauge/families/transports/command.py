@@ -1,0 +1,174 @@
+"""`streamgauge transports`: one producer, one consumer, protobuf orders, a ladder of rates."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from streamgauge.core.errors import BadInput
+from streamgauge.core.units import parse_count, parse_rate, parse_seconds
+from streamgauge.families.transports.env_file import EnvFile, read_env_file
+from streamgauge.families.transports.targets import (
+    HARNESS,
+    TransportChoices,
+    chosen_names,
+    engine_for,
+    targets,
+)
+from streamgauge.flags.asked import Asked
+from streamgauge.flags.options import (
+    EngineChoice,
+)
+from streamgauge.spec.loading import parse
+from streamgauge.spec.workload import Workload
+
+SHORTEST_S = 5.0
+"""Of a step: what is shorter says more about its first moments than about the transport."""
+_USUAL_RPS = "1k,5k,10k,25k,50k,100k"
+_USUAL_ITERATIONS, _USUAL_WARM_UP = 100_000, 10_000
+_SPARE_S = 90.0
+"""For the connection, and for what a transport is behind when the last message was due."""
+_BAD_INPUT = 2
+
+
+class Profile(StrEnum):
+    auto = "auto"
+    low_latency = "low_latency"
+    few_cores = "few_cores"
+
+
+def transports(
+    transport: Annotated[
+        str | None,
+        typer.Option(
+            help="Which, with commas between; aeron is aeron-ipc and aeron-udp.", show_default="kafka,aeron"
+        ),
+    ] = None,
+    rps: Annotated[
+        str | None, typer.Option(help="Messages a second of each step.", show_default=_USUAL_RPS)
+    ] = None,
+    warm_up: Annotated[
+        str | None, typer.Option(help="Messages ahead of each step, kept apart.", show_default="10k")
+    ] = None,
+    iterations: Annotated[
+        str | None,
+        typer.Option(help="Messages of each step.", show_default="100k, or as many as 5 s take"),
+    ] = None,
+    seconds: Annotated[
+        str | None,
+        typer.Option(help="Instead of --iterations: how long each step lasts.", show_default=False),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Allow steps below 5 s.")] = False,
+    engine: Annotated[
+        EngineChoice | None,
+        typer.Option(help="Where the loops run.", show_default="jvm, if all transports have it"),
+    ] = None,
+    env_file: Annotated[
+        Path | None,
+        typer.Option(help="transportLoadTest.*, kafka.* and aeron.* settings.", show_default=False),
+    ] = None,
+    bootstrap: Annotated[
+        str | None, typer.Option(help="Kafka to use; else an embedded one.", show_default=False)
+    ] = None,
+    aeron_dir: Annotated[
+        str | None, typer.Option(help="Media driver to use; else one is started.", show_default=False)
+    ] = None,
+    aeron_profile: Annotated[
+        Profile, typer.Option(help="Of the media driver that is started; auto: by cores.")
+    ] = Profile.auto,
+    harness: Annotated[
+        bool, typer.Option("--harness/--no-harness", help="Measure the harness's own cost, too.")
+    ] = True,
+) -> Asked:
+    """Send orders through each transport at each rate; latency from the intended time, with ser/de."""
+    env = read_env_file(env_file) if env_file is not None else EnvFile()
+    named = chosen_names(transport or env.transport or "kafka,aeron")
+    names = _without_broken(named, env)
+    chosen = engine.value if engine is not None else engine_for(names)
+    choices = TransportChoices(chosen, bootstrap, aeron_dir, aeron_profile.value, env)
+    steps = _steps(
+        rps or env.rps or _USUAL_RPS,
+        warm_up or env.warm_up,
+        iterations or (None if seconds else env.iterations),
+        seconds,
+        force=force,
+    )
+    workload = _workload(targets(names, choices), choices, steps, harness=harness)
+    return Asked(workload, (*env.notes, f"engine {chosen}"), _BAD_INPUT if names != named else 0)
+
+
+def _without_broken(names: list[str], env: EnvFile) -> list[str]:
+    """What is wrong with one transport's settings keeps no other from being measured."""
+    left = []
+    for name in names:
+        if (why := env.complaint_of(name)) is None:
+            left.append(name)
+        else:
+            typer.echo(f"streamgauge: {name} is left out: {why}", err=True)
+    if not left:
+        raise BadInput("no transport is left to be measured")
+    return left
+
+
+def _workload(
+    made: list[dict[str, Any]], choices: TransportChoices, steps: list[dict[str, Any]], *, harness: bool
+) -> Workload:
+    env = choices.env
+    content: dict[str, Any] = {
+        "kind": "transports",
+        "name": "transports",
+        "targets": [*([HARNESS] if harness else []), *made],
+        "harness": HARNESS["name"] if harness else None,
+        "load": {
+            "messages": _USUAL_ITERATIONS,
+            "rate": "1k/s",
+            "message": {"size": {"protobuf": "order"}},
+            "topics": {"name": "transports", "own_names": True, **env.topics},
+            "acks": env.acks or "all",
+            "engine": choices.engine,
+            "proof": True,
+            "drain_timeout": "10s",
+        },
+        "cases": steps,
+    }
+    return parse(Workload, content, "transports")
+
+
+def _steps(
+    rps: str, warm_up: str | None, iterations: str | None, seconds: str | None, *, force: bool
+) -> list[dict[str, Any]]:
+    if iterations is not None and seconds is not None:
+        raise BadInput("--iterations and --seconds both say how long; give one of them")
+    rates = [_parsed("--rps", parse_rate, item) for item in rps.split(",") if item.strip()]
+    if not rates or min(rates) <= 0:
+        raise BadInput(f"--rps {rps}: rates above 0, with commas between")
+    warm = _USUAL_WARM_UP if warm_up is None else _parsed("--warm-up", parse_count, warm_up)
+    steps = []
+    for rate in rates:
+        if seconds is not None:
+            messages = max(1, round(rate * _parsed("--seconds", parse_seconds, seconds)))
+        elif iterations is not None:
+            messages = _parsed("--iterations", parse_count, iterations)
+        else:
+            messages = max(_USUAL_ITERATIONS, round(rate * SHORTEST_S))
+        lasts_s = messages / rate
+        if lasts_s < SHORTEST_S and not force:
+            raise BadInput(
+                f"{messages:,} messages at {rate:g}/s last {lasts_s:.2g} s, which is too short to tell "
+                f"anything; allowed: {SHORTEST_S:g} s and more (--seconds 10s), or --force"
+            )
+        limit_s = 2 * (messages + warm) / rate + _SPARE_S
+        steps.append(
+            {"rate": rate, "messages": messages, "warm_up_messages": warm, "time_limit": round(limit_s, 1)}
+        )
+    return steps
+
+
+def _parsed(flag: str, read: Any, text: str) -> Any:
+    try:
+        return read(text.strip())
+    except ValueError as error:
+        raise BadInput(f"{flag} {text}: {error}") from None

@@ -1,0 +1,61 @@
+"""`transports`: the same orders through each transport, at each rate of a ladder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from streamgauge.spec.family import Family
+
+if TYPE_CHECKING:
+    from streamgauge.families.transports.workload import Ladder, TransportsWorkload
+    from streamgauge.launch.conduct import Conduct
+    from streamgauge.plan.cases import Case
+
+
+class Transports(Family["TransportsWorkload"]):
+    kind = "transports"
+    marks = frozenset({"harness"})
+    commands: ClassVar = {
+        "transports": "Send orders through each transport at each rate; latency from the intended time."
+    }
+
+    def workload_model(self) -> type[TransportsWorkload]:
+        from streamgauge.families.transports.workload import TransportsWorkload
+
+        return TransportsWorkload
+
+    def expand(self, workload: TransportsWorkload, run_id: str) -> list[Case]:
+        from streamgauge.plan.cases import sweep_cases
+
+        return sweep_cases(
+            self.kind, run_id, workload.targets, workload.load, sweep={}, listed=workload.cases
+        )
+
+    def section(self, workload: TransportsWorkload) -> Ladder:
+        from streamgauge.families.transports.workload import Ladder
+
+        return Ladder(harness=workload.harness)
+
+    def section_model(self) -> type[Ladder]:
+        from streamgauge.families.transports.workload import Ladder
+
+        return Ladder
+
+    def renewed(self, old_plan: dict[str, Any]) -> dict[str, Any] | None:
+        from streamgauge.plan.old_plans import renewed_plan
+
+        harness = old_plan.get("harness")
+        if harness is None and old_plan.get("name") != self.kind:
+            return None
+        return renewed_plan(old_plan, self.kind, section={"harness": harness})
+
+    def conduct(self) -> Conduct:
+        from streamgauge.families.transports.conduct import TransportsConduct
+
+        return TransportsConduct()
+
+    def command(self, name: str) -> Callable[..., Any]:
+        from streamgauge.families.transports.command import transports
+
+        return transports

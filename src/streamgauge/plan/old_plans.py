@@ -1,0 +1,44 @@
+"""Plans of 0.1, which name no kind: written anew, so that a stored run stays readable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamgauge.spec.families import all_families
+
+_OLD_WORK = ("load", "contest", "fanout")
+"""Each kind of case had a field of its own, beside a load that was there for all."""
+
+
+def up_to_date(content: Any) -> Any:
+    """A plan of today as it is; an older one as the family that knows it for its own writes it anew."""
+    if not isinstance(content, dict) or "kind" in content or not isinstance(content.get("cases"), list):
+        return content
+    # The default family takes whatever no other one does.
+    for family in sorted(all_families(), key=lambda family: family.is_default):
+        if (found := family.renewed(content)) is not None:
+            return found
+    return content
+
+
+def renewed_plan(
+    content: dict[str, Any], kind: str, work: str = "load", section: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """`work`: the field that says what its cases are about."""
+    return {
+        "run": content.get("run"),
+        "name": content.get("name"),
+        "kind": kind,
+        "section": section,
+        "cases": [_renewed_case(case, kind, work) for case in content["cases"]],
+    }
+
+
+def _renewed_case(case: dict[str, Any], kind: str, work: str) -> dict[str, Any]:
+    kept = {name: value for name, value in case.items() if name not in _OLD_WORK}
+    about = {"kind": kind, "work": case.get(work), "topic_settings": (case.get("load") or {}).get("topics")}
+    return {**kept, **about, "agents": [_renewed_task(task) for task in case.get("agents", [])]}
+
+
+def _renewed_task(task: dict[str, Any]) -> dict[str, Any]:
+    return {"share" if name == "clients" else name: value for name, value in task.items()}
