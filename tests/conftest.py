@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
 
 import pytest
 from pyspark.sql import SparkSession
@@ -13,6 +15,19 @@ from streamgauge.systems.debian_packages import Program
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.rabbitmq_server import rabbitmq_program
 from streamgauge.systems.redis_server import redis_program
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Entry points are read from what was installed, which a change of pyproject.toml does not reach."""
+    project = tomllib.loads((config.rootpath / "pyproject.toml").read_text())["project"]
+    for group, written in project["entry-points"].items():
+        missing = sorted(written.keys() - {point.name for point in entry_points(group=group)})
+        if missing:
+            pytest.exit(
+                f"{group}: {', '.join(missing)} not installed here; "
+                "run: pip install --no-deps --no-build-isolation -e .",
+                returncode=pytest.ExitCode.USAGE_ERROR,
+            )
 
 
 @pytest.fixture(scope="session")

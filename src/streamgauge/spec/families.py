@@ -22,6 +22,8 @@ def kinds() -> list[str]:
 def family_of(kind: str) -> Family[Any]:
     """The family of a kind; only its own module is imported."""
     point = _entry_points().get(kind) if isinstance(kind, str) else None
+    if not _entry_points():
+        raise NotInstalled("no family is known: streamgauge was installed in part; install it again")
     if point is None:
         raise BadInput(f"there is no family of kind {kind!r}; allowed: {', '.join(kinds())}")
     return _load(point)
