@@ -206,6 +206,7 @@ def _needs_the_extra() -> None:
     import importlib.util
 
     for package in (
+        "h11",
         "picows",
         "uvloop",
         "orjson",

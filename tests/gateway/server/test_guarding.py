@@ -112,7 +112,7 @@ def test_who_asks_too_fast_is_read_more_slowly_and_all_is_answered() -> None:
     [
         b"",
         b"GET /healthz HTTP/1.1\r\nHost: ",
-        b"POST /lightstreamer/control.txt HTTP/1.1\r\nContent-Length: 100\r\n\r\nLS_",
+        b"POST /lightstreamer/control.txt HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nLS_",
     ],
 )
 def test_a_request_that_does_not_come_to_an_end_is_dropped(start: bytes) -> None:

@@ -11,6 +11,7 @@ from streamgauge.gateway.server.server import Page
 from .raw_client import Answer, Closed, WebSocket, connect, get, post
 from .running import Running, running
 
+CONTROL = b"POST /lightstreamer/control.txt HTTP/1.1\r\nHost: a\r\n"
 CREATE = "LS_adapter_set=TEST&LS_cid=x&LS_send_sync=false"
 
 
@@ -218,18 +219,29 @@ def test_what_cannot_be_done_is_answered_with_a_code(
     ("request_bytes", "status"),
     [
         (b"nonsense\r\n\r\n", 400),
-        (b"GET / HTTP/2.0\r\n\r\n", 400),
-        (b"GET /x HTTP/1.1\r\nbad header\r\n\r\n", 400),
+        (b"GET / HTTP/2.0\r\nHost: a\r\n\r\n", 400),
+        (b"GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+        (b"GET /x HTTP/1.1\r\n\r\n", 400),
+        (b"GET /x HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n", 400),
         (b"GET /x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
+        (b"GET /x HTTP/1.1\r\nHost: a\r\nOrigin: a\nSet-Cookie: b\r\n\r\n", 400),
+        (b"GET /x HTTP/1.1\r\nHost: a\r\nOrigin: a\rb\r\n\r\n", 400),
+        (b"GET /x HTTP/1.1\r\nHost: a\r\nOrigin: a\x00\r\n\r\n", 400),
+        (b"GET /x HTTP/1.1\r\nHost: a\r\nOrigin: a\r\n b\r\n\r\n", 400),
+        (b"GET /x HTTP/1.1\r\nHost : a\r\n\r\n", 400),
         (b"GET /x HTTP/1.1\r\nHost: a\r\n\r\n", 404),
-        (b"DELETE /healthz HTTP/1.1\r\n\r\n", 405),
-        (b"GET /lightstreamer/control.txt HTTP/1.1\r\n\r\n", 405),
-        (b"POST /lightstreamer/control.txt HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
-        (b"POST /lightstreamer/control.txt HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
-        (b"POST /lightstreamer/control.txt HTTP/1.1\r\nContent-Length: 50001\r\n\r\n", 413),
-        (b"GET /x HTTP/1.1\r\nlong: " + b"x" * 20_000 + b"\r\n\r\n", 431),
-        (b"GET /elsewhere HTTP/1.1\r\nUpgrade: websocket\r\n\r\n", 404),
-        (b"GET /lightstreamer HTTP/1.1\r\nUpgrade: websocket\r\n\r\n", 400),
+        (b"DELETE /demo HTTP/1.1\r\nHost: a\r\n\r\n", 405),
+        (b"GET /lightstreamer/control.txt HTTP/1.1\r\nHost: a\r\n\r\n", 405),
+        (CONTROL + b"Transfer-Encoding: chunked\r\n\r\n", 411),
+        (CONTROL + b"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n", 411),
+        (CONTROL + b"Transfer-Encoding: gzip\r\n\r\n", 501),
+        (CONTROL + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabc", 400),
+        (CONTROL + b"Content-Length: -1\r\n\r\n", 400),
+        (CONTROL + b"Content-Length: +3\r\n\r\nabc", 400),
+        (CONTROL + b"Content-Length: 50001\r\n\r\n", 413),
+        (b"GET /x HTTP/1.1\r\nHost: a\r\nlong: " + b"x" * 20_000 + b"\r\n\r\n", 431),
+        (b"GET /elsewhere HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n\r\n", 404),
+        (b"GET /lightstreamer HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n\r\n", 400),
     ],
 )
 def test_bad_http_is_answered_and_the_connection_closed(
@@ -240,7 +252,29 @@ def test_bad_http_is_answered_and_the_connection_closed(
     answer = Answer(raw)
     assert answer.status == status
     assert answer.headers["connection"] == "close"
+    assert "set-cookie" not in answer.headers
     assert raw.recv(100) == b""
+
+
+def test_a_client_that_asks_before_it_sends_a_body_is_told_to_go_on(server: Running) -> None:
+    raw = connect(server)
+    body = b"LS_reqId=1&LS_op=destroy"
+    raw.sendall(
+        b"POST /lightstreamer/control.txt?LS_protocol=TLCP-2.5.0 HTTP/1.1\r\nHost: a\r\n"
+        b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(body)
+    )
+    assert raw.recv(1000).startswith(b"HTTP/1.1 100 ")
+    raw.sendall(body)
+    assert Answer(raw).body.startswith("REQERR,1,20,")
+
+
+def test_a_request_may_come_byte_by_byte(server: Running) -> None:
+    raw = connect(server)
+    body = b"LS_reqId=1&LS_op=destroy"
+    request = CONTROL.replace(b".txt", b".txt?LS_protocol=TLCP-2.5.0")
+    for byte in request + b"Content-Length: %d\r\n\r\n" % len(body) + body:
+        raw.sendall(bytes([byte]))
+    assert Answer(raw).body.startswith("REQERR,1,20,")
 
 
 @pytest.mark.parametrize("key", ["", "short"])

@@ -1,15 +1,25 @@
-"""HTTP/1.1 as far as the server needs it: heads of requests, and answers."""
+"""HTTP/1.1 by h11: the head and body of a request, and the answer to it.
+
+What h11 forgives and others read differently is refused before it comes to that: line ends other than CR LF,
+folded headers, control characters. A body must tell its length. The chunks of an answer that goes on are made
+in `framing`, once for all who get the same.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
 
+import h11
+
 MAX_HEAD_BYTES = 16_384
-_REQUEST_LINE = re.compile(rb"([A-Z]{1,10}) (/[!-~]*) HTTP/1\.([01])")
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_NOT_CACHED = ("Cache-Control: no-store, no-cache, no-transform", "Pragma: no-cache")
+_AMBIGUOUS = re.compile(rb"(?<!\r)\n|\r(?!\n)|\r\n[ \t]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_TEXT = "text/plain; charset=utf-8"
+_NOT_CACHED = (("Cache-Control", "no-store, no-cache, no-transform"), ("Pragma", "no-cache"))
+
+Headers = Iterable[tuple[str, str]]
 
 
 @dataclass(eq=False)
@@ -32,67 +42,112 @@ class Head:
 
     @property
     def keeps_alive(self) -> bool:
-        wishes = self.headers.get("connection", "").lower()
-        return "close" not in wishes if self.minor else "keep-alive" in wishes
+        return self.minor > 0 and "close" not in self.headers.get("connection", "").lower()
 
     @property
     def wants_websocket(self) -> bool:
         return self.method == "GET" and self.headers.get("upgrade", "").lower() == "websocket"
 
+
+class Exchange:
+    """One request and its answer."""
+
+    __slots__ = ("_peer", "head", "raw_head")
+
+    def __init__(self, raw_head: bytes) -> None:
+        """From the request line to the empty line; raises BadHttp."""
+        if _AMBIGUOUS.search(raw_head):
+            raise BadHttp(
+                HTTPStatus.BAD_REQUEST,
+                "a head has lines that end with CR LF, unfolded, without control characters",
+            )
+        self.raw_head = raw_head
+        self._peer = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD_BYTES)
+        event = self._receive(raw_head)
+        if not isinstance(event, h11.Request):
+            raise BadHttp(HTTPStatus.BAD_REQUEST, "this is not an HTTP/1.1 request")
+        self.head = _head(event)
+
     def body_length(self, limit: int) -> int:
         """Bytes that follow the head; raises BadHttp when that is not told, or too much."""
-        if "transfer-encoding" in self.headers:
+        headers = self.head.headers
+        if "transfer-encoding" in headers:
             raise BadHttp(HTTPStatus.LENGTH_REQUIRED, "send the body with a Content-Length")
-        length = self.headers.get("content-length", "0")
-        if not (length.isascii() and length.isdigit() and len(length) < 15):
-            raise BadHttp(HTTPStatus.BAD_REQUEST, "Content-Length is not a number")
-        if int(length) > limit:
+        length = int(headers.get("content-length", "0"))
+        if length > limit:
             raise BadHttp(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request may have {limit} bytes")
-        return int(length)
+        return length
+
+    def invitation(self) -> bytes:
+        """What a client waits for that asks before it sends a body; nothing for others, or a second time."""
+        if not self._peer.they_are_waiting_for_100_continue:
+            return b""
+        return self._peer.send(h11.InformationalResponse(status_code=100, headers=[])) or b""
+
+    def body(self, raw: bytes) -> bytes:
+        """The whole body, of `body_length` bytes."""
+        parts, event = [], self._receive(raw)
+        while isinstance(event, h11.Data):
+            parts.append(bytes(event.data))
+            event = self._peer.next_event()
+        return b"".join(parts)
+
+    def answer(
+        self, status: HTTPStatus, body: bytes = b"", *, content_type: str = _TEXT, headers: Headers = ()
+    ) -> bytes:
+        """A whole answer."""
+        return _answer(self._peer, status, body, content_type, headers, self.head)
+
+    def stream_head(self, headers: Headers) -> bytes:
+        """The head of an answer whose body goes on."""
+        how = ("Transfer-Encoding", "chunked") if self.head.minor else ("Connection", "close")
+        lines = [("Content-Type", _TEXT), how, *_NOT_CACHED, *headers]
+        return self._peer.send(h11.Response(status_code=200, reason=b"OK", headers=lines)) or b""
+
+    def _receive(self, data: bytes) -> object:
+        try:
+            self._peer.receive_data(data)
+            return self._peer.next_event()
+        except h11.RemoteProtocolError as error:
+            raise BadHttp(HTTPStatus(error.error_status_hint), str(error)) from None
 
 
-def parse_head(raw: bytes) -> Head:
-    """From the request line to the last header, without the empty line; raises BadHttp."""
-    first, *rest = raw.split(b"\r\n")
-    match = _REQUEST_LINE.fullmatch(first)
-    if match is None:
-        raise BadHttp(HTTPStatus.BAD_REQUEST, "this is not an HTTP/1.1 request")
+def refusal(bad: BadHttp) -> bytes:
+    """The answer to a request of which nothing can be taken for granted."""
+    return _answer(h11.Connection(h11.SERVER), bad.status, bad.message.encode(), _TEXT, (), None)
+
+
+def _head(request: h11.Request) -> Head:
+    if not request.target.startswith(b"/") or request.http_version not in (b"1.0", b"1.1"):
+        raise BadHttp(HTTPStatus.BAD_REQUEST, "this is not an HTTP/1.1 request for a path")
     headers: dict[str, str] = {}
-    for line in rest:
-        name, colon, value = line.decode("latin-1").partition(":")
-        if not colon or not _HEADER_NAME.fullmatch(name):
-            raise BadHttp(HTTPStatus.BAD_REQUEST, "a header is not of the form name: value")
-        key = name.lower()
-        if key in headers and key in ("content-length", "transfer-encoding", "host"):
-            raise BadHttp(HTTPStatus.BAD_REQUEST, f"{name} is given twice")
-        headers[key] = f"{headers[key]}, {value.strip()}" if key in headers else value.strip()
-    path, _, query = match[2].decode().partition("?")
-    return Head(match[1].decode(), path, query, headers, int(match[3]))
+    for raw_name, raw_value in request.headers:
+        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    path, _, query = request.target.decode("latin-1").partition("?")
+    return Head(request.method.decode(), path, query, headers, int(request.http_version[2:]))
 
 
-def answer(
+def _answer(
+    peer: h11.Connection,
     status: HTTPStatus,
-    body: bytes = b"",
-    *,
-    content_type: str = "text/plain; charset=utf-8",
-    headers: tuple[str, ...] = (),
-    keeps_alive: bool = False,
-    head_only: bool = False,
+    body: bytes,
+    content_type: str,
+    headers: Headers,
+    head: Head | None,
 ) -> bytes:
-    """A whole answer."""
+    keeps_alive = head is not None and head.keeps_alive
     lines = [
-        f"HTTP/1.1 {status.value} {status.phrase}",
-        f"Content-Type: {content_type}",
-        f"Content-Length: {len(body)}",
-        f"Connection: {'keep-alive' if keeps_alive else 'close'}",
+        ("Content-Type", content_type),
+        ("Content-Length", str(len(body))),
+        ("Connection", "keep-alive" if keeps_alive else "close"),
         *_NOT_CACHED,
         *headers,
     ]
-    return "\r\n".join([*lines, "", ""]).encode() + (b"" if head_only else body)
-
-
-def stream_head(headers: tuple[str, ...], *, chunked: bool) -> bytes:
-    """The head of an answer whose body goes on."""
-    how = "Transfer-Encoding: chunked" if chunked else "Connection: close"
-    lines = ["HTTP/1.1 200 OK", "Content-Type: text/plain; charset=utf-8", how, *_NOT_CACHED, *headers]
-    return "\r\n".join([*lines, "", ""]).encode()
+    events: list[h11.Event] = [
+        h11.Response(status_code=status.value, reason=status.phrase.encode(), headers=lines)
+    ]
+    if head is None or head.method != "HEAD":
+        events.append(h11.Data(data=body))
+    events.append(h11.EndOfMessage())
+    return b"".join(peer.send(event) or b"" for event in events)

@@ -20,22 +20,22 @@ class Origins:
         given = origin.lower()
         return given in self._allowed or any(self._fits(given, a) for a in self._allowed if "//*." in a)
 
-    def headers(self, origin: str | None) -> tuple[str, ...]:
+    def headers(self, origin: str | None) -> tuple[tuple[str, str], ...]:
         """What lets an allowed page read an answer."""
         if origin is None:
             return ()
         return (
-            f"Access-Control-Allow-Origin: {origin}",
-            "Access-Control-Allow-Credentials: true",
-            "Vary: Origin",
+            ("Access-Control-Allow-Origin", origin),
+            ("Access-Control-Allow-Credentials", "true"),
+            ("Vary", "Origin"),
         )
 
-    def preflight_headers(self, origin: str | None) -> tuple[str, ...]:
+    def preflight_headers(self, origin: str | None) -> tuple[tuple[str, str], ...]:
         return (
             *self.headers(origin),
-            "Access-Control-Allow-Methods: POST, GET, OPTIONS",
-            "Access-Control-Allow-Headers: Content-Type",
-            "Access-Control-Max-Age: 3600",
+            ("Access-Control-Allow-Methods", "POST, GET, OPTIONS"),
+            ("Access-Control-Allow-Headers", "Content-Type"),
+            ("Access-Control-Max-Age", "3600"),
         )
 
     @staticmethod

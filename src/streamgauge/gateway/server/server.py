@@ -17,6 +17,7 @@ from streamgauge.gateway.server.contract import AdapterSet
 from streamgauge.gateway.server.gateway import Gateway
 from streamgauge.gateway.server.housekeeping import Housekeeping
 from streamgauge.gateway.server.http_connections import HttpConnection
+from streamgauge.gateway.server.http_exchanges import HttpExchanges
 from streamgauge.gateway.server.neighbours import Neighbours
 from streamgauge.gateway.server.origins import Origins
 from streamgauge.gateway.server.port_lock import who_listens
@@ -52,7 +53,7 @@ class PushServer:
         self.gateway = Gateway(settings, adapter_sets, process)
         self.reception = Reception(self.gateway)
         self.origins = Origins(settings.allowed_origins)
-        self.connections: dict[HttpConnection, None] = {}
+        self.connections: dict[HttpExchanges, None] = {}
         self.websockets: dict[WebSocketConnection, None] = {}
         self._pages = dict(pages or {})
         self._housekeeping = Housekeeping(self)
