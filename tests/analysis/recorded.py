@@ -117,6 +117,8 @@ class CaseEvents:
             "net_received_bytes": None,
             "disk_read_bytes": None,
             "disk_written_bytes": None,
+            "swapped_bytes": None,
+            "throttled_count": None,
         }
         self.samples.append(row | given)
 

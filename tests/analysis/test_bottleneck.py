@@ -1,9 +1,6 @@
-import pyarrow as pa
 import pytest
 
-from streamgauge.analysis.bottleneck import bottleneck, bottleneck_reason
-
-pytestmark = pytest.mark.spark
+from streamgauge.analysis.bottleneck import Pressure, bottleneck
 
 HELD = {"is_paced": True, "constant_rate_per_s": 10_000.0, "lag_ms": 0.5, "ack_ms": 1.0}
 LATE = HELD | {"lag_ms": 50.0}
@@ -36,55 +33,40 @@ SITUATIONS = {
     "unlimited, slow acks": (UNLIMITED | {"producer_cores": 0.5, "ack_ms": 900.0}, "broker"),
     "unlimited, nothing busy": (UNLIMITED | {"producer_cores": 0.5}, "none"),
     "unlimited, no figures": (UNLIMITED, "none"),
-    "nothing ran": ({"is_paced": False, "measured": 0}, "none"),
+    "nothing ran": ({"is_paced": False, "measured_count": 0}, "none"),
 }
 
-COLUMNS = pa.schema(
-    [
-        ("name", pa.string()),
-        ("is_paced", pa.bool_()),
-        ("missed_rate", pa.bool_()),
-        ("measured", pa.int64()),
-        ("producers", pa.int32()),
-        ("broker_host_cores", pa.int32()),
-        *(
-            (name, pa.float64())
-            for name in (
-                "constant_rate_per_s",
-                "lag_ms",
-                "ack_ms",
-                "sent_messages_per_s",
-                "received_messages_per_s",
-                "producer_cores",
-                "consumer_cores",
-                "broker_cores",
-                "machine_share",
-            )
-        ),
-    ]
-)
 
-
-@pytest.fixture(scope="module")
-def judged(session):
-    usual = {"missed_rate": False, "measured": 100, "producers": 1}
-    rows = [usual | figures | {"name": name} for name, (figures, _) in SITUATIONS.items()]
-    frame = session.createDataFrame(pa.Table.from_pylist(rows, schema=COLUMNS))
-    return {row[0]: row[1:] for row in frame.selectExpr("name", bottleneck(), bottleneck_reason()).collect()}
+def judged(name):
+    return bottleneck(Pressure(**{"measured_count": 100} | SITUATIONS[name][0]))
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
-def test_limit(judged, name):
-    assert judged[name][0] == SITUATIONS[name][1]
+def test_limit(name):
+    assert judged(name)[0] == SITUATIONS[name][1]
 
 
-def test_reasons_carry_the_figures(judged):
-    assert judged["late, producer busy"][1] == (
-        "a producer had no CPU left: schedule lag p99 50.0 ms, ack p50 1.00 ms, "
-        "busiest producer 0.90 cores, machine 95% busy"
-    )
-    assert "broker 1.80 of 2 cores" in judged["late, broker busy"][1]
-    assert judged["held"][1] == "the load was held: schedule lag p99 0.500 ms, ack p50 1.00 ms"
-    assert judged["unlimited, nothing busy"][1].startswith("nothing was saturated: ack p50")
-    assert judged["unlimited, no figures"][1] == "not known without CPU figures: ack p50 1.00 ms"
-    assert judged["nothing ran"][1] == "nothing was measured"
+def test_causes_carry_all_figures_there_are():
+    _, busy = judged("late, producer busy")
+    assert busy.code == "producer_out_of_cpu"
+    assert busy.figures == {
+        "lag_p99_ms": 50.0,
+        "ack_p50_ms": 1.0,
+        "busiest_producer_cores": 0.9,
+        "machine_busy_share": 0.95,
+    }
+    _, broker = judged("late, broker busy")
+    assert (broker.figures["broker_cores"], broker.figures["broker_host_core_count"]) == (1.8, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("held", "load_held"),
+        ("unlimited, nothing busy", "nothing_saturated"),
+        ("unlimited, no figures", "no_cpu_figures"),
+        ("nothing ran", "nothing_measured"),
+    ],
+)
+def test_why_there_is_no_limit(name, code):
+    assert judged(name)[1].code == code

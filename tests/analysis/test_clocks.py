@@ -35,12 +35,3 @@ def test_drift_and_the_bound_with_what_a_reading_lies_beside_the_line(results):
     assert row["error_ms"] == pytest.approx(0.25 + 0.9 - 0.3)
     assert row["readings"] == 3
     assert results.row("clocks", "drifting", agent="consumer-0")["readings"] == 0
-
-
-def test_a_bound_above_the_latency_is_said(results):
-    assert (
-        "the hosts' clocks may be 4.00 ms apart, more than the median latency"
-        in results.row("verdicts", "two_hosts")["reasons"]
-    )
-    assert "clocks may be" not in results.row("verdicts", "drifting")["reasons"]
-    assert "clocks may be" not in results.row("verdicts", "clean")["reasons"]

@@ -7,20 +7,31 @@ import pytest
 from streamgauge.analysis.comparisons import comparisons, repetitions
 from streamgauge.core.status import CaseStatus
 from streamgauge.plan.cases import Case
-from streamgauge.tables.comparison_results import COMPARISONS, REPETITIONS
+from streamgauge.tables.comparison_results import COMPARISONS, REPETITIONS, subject_of
+from streamgauge.tables.results import CAUSES
 
 from .contest_trials import Row, case_of, trials
 
 
 def judged(case: Case, *arguments: Any, ended: CaseStatus | None = None, **options: Any) -> list[Row]:
-    return comparisons(trials(case, *arguments, **options), case, ended)
+    """Each row with the causes of its verdicts, by kind."""
+    rows, causes = comparisons(trials(case, *arguments, **options), case, ended)
+    assert all(set(row) == set(CAUSES.column_names) for row in causes)
+    for row in rows:
+        row["causes"] = [cause for cause in causes if cause["subject"] == subject_of(row)]
+    return rows
+
+
+def figures(row: Row, code: str) -> Row:
+    return {cause["figure"]: cause["value"] for cause in row["causes"] if cause["code"] == code}
 
 
 def test_a_row_for_each_cell_operation_and_temperature_with_every_column() -> None:
     case = case_of()
     rows = judged(case)
     assert len(rows) == 2 * 2 * 2
-    assert all(set(row) == set(COMPARISONS.column_names) for row in rows)
+    assert all(set(row) - {"causes"} == set(COMPARISONS.column_names) for row in rows)
+    assert {(row["integrity"], row["validity"]) for row in rows} == {("ok", "valid")}
     assert {row["verdict"] for row in rows} == {"A faster"}
     assert {row["status"] for row in rows} == {"ok"}
     [row, *_] = rows
@@ -52,7 +63,7 @@ def test_a_control_that_fails_taints_its_verdict_and_no_other() -> None:
         ("produce", "cold", 10),
         ("produce", "warm", 10),
     ]
-    assert all("do not trust this verdict" in row["warnings"].splitlines()[0] for row in tainted)
+    assert all(row["validity"] == "invalid" and figures(row, "control_failed") for row in tainted)
 
 
 def test_p_is_corrected_over_the_whole_run() -> None:
@@ -91,7 +102,15 @@ def test_a_failed_repetition_marks_its_cell_and_the_rest_is_judged() -> None:
             1,
             1,
         )
-        assert row["reasons"] == "1 of 39 trials failed; the first: b, repetition 4: 1 did not come"
+        assert row["integrity"] == "lost"
+        assert figures(row, "missing") == {"message_count": 1}
+        assert figures(row, "trials_failed") == {
+            "failed_count": 1,
+            "trial_count": 39,
+            "first_repetition_count": 4,
+        }
+        [told, *_] = [cause for cause in row["causes"] if cause["code"] == "trials_failed"]
+        assert (told["about"], told["text"]) == ("b", "1 did not come")
         assert row["verdict"] == "A faster"
 
 
@@ -104,26 +123,26 @@ def test_a_cell_that_was_given_up_or_never_begun_is_there_too() -> None:
         (10, "partial", 8),
         (100, "partial", 0),
     }
-    assert {row["reasons"] for row in rows} == {
-        "8 of 12 repetitions were made: interrupted",
-        "0 of 12 repetitions were made: interrupted",
-    }
+    for row in rows:
+        done = 8 if row["length"] == 10 else 0
+        assert row["validity"] == ("invalid" if done else "not_measured")
+        assert figures(row, "incomplete") == {"measured_count": done, "planned_count": 12}
+        assert {cause["text"] for cause in row["causes"] if cause["code"] == "incomplete"} == {"interrupted"}
     assert {row["verdict"] for row in rows if row["length"] == 100} == {"inconclusive"}
 
 
 def test_too_few_repetitions_for_so_many_comparisons_are_warned_of() -> None:
     rows = judged(case_of(repeat=7))
     assert {row["verdict"] for row in rows} == {"inconclusive"}
-    assert (
-        rows[0]["warnings"].splitlines()[0] == "7 pairs cannot show a difference among 8 comparisons; 9 could"
-    )
+    needed = {"pair_count": 7, "needed_count": 9, "comparison_count": 8}
+    assert figures(rows[0], "too_few_pairs") == needed
 
 
 def test_a_fetch_that_waits_for_more_than_there_is_is_warned_of() -> None:
     rows = judged(case_of(preset="seed"))
-    warned = {row["operation"] for row in rows if "how long a broker waits" in row["warnings"]}
+    warned = {row["operation"] for row in rows if figures(row, "measures_the_wait")}
     assert warned == {"consume"}
-    assert not any("how long a broker waits" in row["warnings"] for row in judged(case_of()))
+    assert not any(figures(row, "measures_the_wait") for row in judged(case_of()))
 
 
 def test_values_are_known_to_be_whole_only_where_they_were_checked() -> None:

@@ -9,12 +9,14 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from streamgauge.analysis.fanout_points import latency_counts, planned_points, points, samples_of
+from streamgauge.analysis.fanout_verdicts import judged_points
 from streamgauge.core.status import CaseStatus, RunStatus
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 from streamgauge.tables.column import Column, Table
 from streamgauge.tables.events import SAMPLES
 from streamgauge.tables.fanout_events import CLIENTS, GENERATED, TRAFFIC, UPDATES
+from streamgauge.tables.fanout_results import POINTS
 
 pytestmark = pytest.mark.spark
 
@@ -73,9 +75,9 @@ def found(spark: SparkSession) -> dict[str, Any]:
     }
     plan = make_plan(Workload.model_validate(content), "run")
     ended = {
-        "001": CaseStatus("ok", "mean 4 ms"),
-        "002": CaseStatus("ok", "does not hold: 3 updates are missing"),
-        "003": CaseStatus("ok", "not run: gateway did not hold at 8 clients"),
+        "001": CaseStatus("ok", "mean 4 ms", holds=True),
+        "002": CaseStatus("ok", "3 updates are missing", holds=False),
+        "003": CaseStatus("ok", "gateway did not hold at 8 clients", is_skipped=True),
     }
     whole = [update(0, n, 4.0 + n % 3) for n in range(0, COUNT, 2)]
     # Client 1 lacks two, has one twice, and one that nobody sent.
@@ -109,7 +111,10 @@ def found(spark: SparkSession) -> dict[str, Any]:
             ],
         ),
     )
-    rows = {row["case"]: row.asDict() for row in table.collect()}
+    judged, causes = judged_points(table.toArrow().to_pylist())
+    assert all(set(POINTS.column_names) <= set(row) for row in judged)
+    rows: dict[str, Any] = {row["case"]: row for row in judged}
+    rows["causes"] = {(row["case"], row["verdict"], row["code"]): row for row in causes}
     rows["counts"] = {row["latency_ms"]: row["count"] for row in latency_counts(samples).collect()}
     return rows
 
@@ -147,3 +152,24 @@ def test_marks(found: dict[str, Any]) -> None:
     assert [found[case]["holds"] for case in ("001", "002", "003")] == [True, False, None]
     assert [found[case]["status"] for case in ("001", "002", "003")] == ["ok", "ok", "not run"]
     assert found["003"]["samples"] == 0
+
+
+def test_both_verdicts_and_why(found: dict[str, Any]) -> None:
+    verdicts = {case: (found[case]["integrity"], found[case]["validity"]) for case in ("001", "003")}
+    assert verdicts == {"001": ("lost", "invalid"), "003": ("not_measured", "not_measured")}
+    said = found["causes"]
+    assert said["001", "integrity", "missing"]["value"] == 5
+    assert said["001", "integrity", "duplicate"]["value"] == 2
+    assert ("001", "validity", "too_few_messages") in said
+    assert said["003", "note", "skipped"]["text"] == "gateway did not hold at 8 clients"
+
+
+@pytest.mark.parametrize(
+    ("mean_ms", "missing", "holds"), [(4.0, 0, True), (6000.0, 0, False), (4.0, 1, False)]
+)
+def test_a_run_that_did_not_tell_whether_it_held_is_judged_by_what_came(
+    found: dict[str, Any], mean_ms: float, missing: int, holds: bool
+) -> None:
+    old = found["001"] | {"holds": None, "mean_ms": mean_ms, "missing": missing}
+    [row], _ = judged_points([old])
+    assert row["holds"] is holds

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.analysis.step_figures import step_figures
 from streamgauge.core.run_dir import RunDir
-from streamgauge.report.document import results_document
+from streamgauge.report.results import results_document
 from streamgauge.spec.objective import LATENCY_FIGURES
 from tests.launch.simulated_run import simulate
 

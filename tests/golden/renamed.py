@@ -9,11 +9,46 @@ from __future__ import annotations
 
 from typing import Any
 
-RENAMED: dict[str, str] = {}
+RENAMED: dict[str, str] = {
+    f"cases.*.range_s.{before}": f"cases.*.range_s.{now}"
+    for before, now in (("published", "acked"), ("output", "broker"), ("consumed", "received"))
+}
+for _part in ("cases.*", "cases.*.topics.*", "cases.*.partitions.*", "cases.*.seconds.*"):
+    for _before, _now in (
+        ("sent_to_output", "sent_to_broker"),
+        ("output_to_received", "broker_to_received"),
+    ):
+        RENAMED[f"{_part}.latency_ms.{_before}"] = f"{_part}.latency_ms.{_now}"
 """Place before → place now. A place is keys with dots, `*` for every key or number: `cases.*.status`."""
 
 REWORDED: dict[str, dict[Any, Any]] = {}
 """Place before → value before → value now, where a word has been replaced by another."""
 
-LEFT_OUT: dict[str, str] = {}
+_WORDS = "words are made by the report; the document has causes with their figures"
+_ABSENT = "a document has only the parts of its family"
+LEFT_OUT: dict[str, str] = {
+    "reason": "of marked cases: `marked` has their ids",
+    **dict.fromkeys(("transports", "comparison", "limit", "comparisons", "cases"), _ABSENT),
+    **dict.fromkeys(
+        (
+            "cases.*.reasons",
+            "cases.*.reasons.*",
+            "cases.*.bottleneck.reason",
+            "limit.bottleneck.reason",
+            "limit.ending_reason",
+            "transports.rows.*.reasons",
+            "transports.rows.*.reasons.*",
+            "comparison.notes",
+            "comparison.notes.*",
+            "comparisons.*.reasons",
+            "comparisons.*.reasons.*",
+            "comparisons.*.warnings",
+            "comparisons.*.warnings.*",
+            "fanout.points.*.reasons",
+            "fanout.points.*.reasons.*",
+        ),
+        _WORDS,
+    ),
+    "transports.transports.*.promises": "null, not empty, when they are not known",
+}
 """Place before → why it cannot be compared any more."""

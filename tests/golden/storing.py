@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.report.document import results_document
+from streamgauge.report.results import results_document
 
 from .stored import EXPECTED, FOLDER
 
@@ -29,7 +29,8 @@ def store(source: Path, name: str) -> None:
     if environment:
         environment |= {"hostname": "host", "kernel": "Linux", "cpu": "a processor"}
         (target / "environment.json").write_text(json.dumps(environment, indent=2) + "\n")
-    document = results_document(RunDir.open(str(source))) | {"environment": environment}
+    document = results_document(RunDir.open(str(source))).model_dump(mode="json")
+    document |= {"environment": environment}
     # One line: it is for programs, and a third as long.
     (target / EXPECTED).write_text(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
 

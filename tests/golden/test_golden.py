@@ -9,7 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streamgauge.analysis.pipeline import analyze
-from streamgauge.report.document import document_text, results_document
+from streamgauge.report.document import document_text
+from streamgauge.report.results import results_document
 
 from . import stored
 

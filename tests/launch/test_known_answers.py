@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S
 from streamgauge.drivers.simulated.simulation import Laws, arrivals_ns, departures_ns, fates, latencies_ns
-from streamgauge.report.document import results_document
+from streamgauge.report.results import results_document
 from streamgauge.tables.results import PERCENTILES
 from tests.launch.simulated_run import simulate
 

@@ -14,6 +14,7 @@ from streamgauge.core.status import CaseStatus, RunStatus, write_status
 from streamgauge.plan.plan_file import Plan, write_plan
 from streamgauge.tables.column import Table
 from streamgauge.tables.comparison_results import APPLIED_SETTINGS, COMPARISONS, REPETITIONS
+from streamgauge.tables.results import CAUSES
 
 from ..analysis.contest_trials import Row, case_of, trials
 from .sample_run import environment
@@ -31,7 +32,9 @@ def compared_run(folder: Path, **comparison: Any) -> RunDir:
     write_status(run, RunStatus(status="ok", cases={case.id: CaseStatus("ok")}))
     run.write_json(run.environment, environment())
     _write(run, REPETITIONS, repetitions(found))
-    _write(run, COMPARISONS, comparisons(found, case, CaseStatus("ok")))
+    compared, causes = comparisons(found, case, CaseStatus("ok"))
+    _write(run, COMPARISONS, compared)
+    _write(run, CAUSES, causes)
     engines = ("jvm", "python") if comparison.get("mix_engines") else ("python", "python")
     _write(run, APPLIED_SETTINGS, _settings(case.id, engines))
     return run

@@ -15,8 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from streamgauge.analysis.cause_rows import cause_rows
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, write_status
+from streamgauge.core.verdicts import CauseCode, cause
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan, make_plan, write_plan
 from streamgauge.plan.rate_search import Trial
@@ -157,6 +159,7 @@ def add_case(
     status: str = "ok",
     faults: dict[str, int] | None = None,
     seconds: int = SECONDS,
+    invalid: bool = False,
 ) -> None:
     """Rows of every result table for one case, from one set of random latencies."""
     faults = faults or {}
@@ -181,7 +184,7 @@ def add_case(
         _add_scope(rows, place, case, part, sent=RATE, faults=faults if second == 20 else {})
     _add_histogram(rows, case, legs)
     _add_resources(rows, case, seed, seconds)
-    _add_verdict(rows, case, status, faults)
+    _add_verdict(rows, case, status, faults, invalid or status == "partial")
 
 
 def _latencies(case: Case, seed: int, seconds: int) -> dict[str, np.ndarray]:
@@ -287,6 +290,8 @@ def _add_resources(rows: Rows, case: Case, seed: int, seconds: int) -> None:
                     "net_received_bytes_per_s": 8e5 if machine else None,
                     "disk_read_bytes_per_s": 0.0 if machine else None,
                     "disk_written_bytes_per_s": 3e6 * float(random.random()) if machine else None,
+                    "swapped_bytes_per_s": 0.0 if machine else None,
+                    "throttled_per_s": None,
                 }
             )
     for kind, per_message in (("producer", 24.1), ("consumer", 11.9), ("broker", 31.5)):
@@ -300,18 +305,24 @@ def _add_resources(rows: Rows, case: Case, seed: int, seconds: int) -> None:
             rows["cpu"].append({"case": case.id, "kind": kind} | figures)
 
 
-def _add_verdict(rows: Rows, case: Case, status: str, faults: dict[str, int]) -> None:
-    reasons = [f"{count:,} {name.replace('_', '-')}" for name, count in faults.items()]
+def _add_verdict(rows: Rows, case: Case, status: str, faults: dict[str, int], invalid: bool) -> None:
+    faulty = [cause(CauseCode(name), message_count=count) for name, count in faults.items()]
+    doubts = [cause(CauseCode.GENERATOR_LATE, lag_p99_ms=260.0, latency_p99_ms=262.0)] if invalid else []
     rows["verdicts"].append(
         {
             "case": case.id,
             "status": status,
-            "reasons": "\n".join(reasons),
+            "integrity": "lost" if faults else "ok",
+            "validity": "invalid" if invalid else "valid",
             "bottleneck": "broker" if status == "failed" else "none",
-            "bottleneck_reason": "no process used more than 0.6 of its 2 cores",
             "drift_ms_per_s": 0.0021,
         }
     )
+    why = [cause(CauseCode.LOAD_HELD, lag_p99_ms=0.5, busiest_producer_cores=0.6)]
+    notes = [] if case.load.consumers else [cause(CauseCode.NO_CONSUMERS)]
+    said = {"integrity": faulty, "validity": doubts, "bottleneck": why, "note": notes}
+    for verdict, found in said.items():
+        rows["causes"] += cause_rows(case.id, verdict, found)
     rows["clocks"] += [
         {
             "case": case.id,

@@ -9,8 +9,11 @@ import pytest
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, write_status
-from streamgauge.report.document import document_text, results_document, results_schema
+from streamgauge.report.document import document_text
+from streamgauge.report.results import results_document as typed_document
+from streamgauge.report.schema import results_schema
 
+from .old_document import results_document
 from .sample_comparison import HOSTILE, compared_run
 
 
@@ -34,7 +37,7 @@ def of(document: dict[str, Any], **place: Any) -> dict[str, Any]:
     ],
 )
 def test_documents_keep_to_the_schema(tmp_path: Path, options: dict[str, Any]) -> None:
-    document = json.loads(document_text(results_document(compared_run(tmp_path, **options))))
+    document = json.loads(document_text(typed_document(compared_run(tmp_path, **options))))
     jsonschema.Draft202012Validator(results_schema()).validate(document)
 
 

@@ -15,10 +15,10 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.report.comparison_words import bytes_text, interval_text, p_text, percent_text
 from streamgauge.report.console import print_results
 from streamgauge.report.csv_files import results_csv
-from streamgauge.report.document import results_document
 from streamgauge.report.write import write_report
 
 from .chromium import Chromium
+from .old_document import results_document
 from .sample_comparison import HOSTILE, compared_run
 
 DEFAULT_MATRIX = {

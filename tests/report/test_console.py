@@ -7,8 +7,8 @@ from rich.console import Console
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.console import print_results
-from streamgauge.report.document import results_document
 
+from .old_document import results_document
 from .sample_run import single_run
 
 

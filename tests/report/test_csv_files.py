@@ -5,9 +5,10 @@ import io
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.csv_files import results_csv, write_csv_files
-from streamgauge.report.document import results_document
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.tables.results import MESSAGES, RESULT_TABLES
+
+from .old_document import results_document
 
 
 def test_one_file_a_table_with_its_columns(one_case: RunDir) -> None:

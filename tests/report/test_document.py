@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,20 @@ from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, write_status
 from streamgauge.plan.plan_file import make_plan
-from streamgauge.report.document import document_text, results_document, results_schema
+from streamgauge.report.document import document_text
 from streamgauge.report.parameters import effective_parameters
+from streamgauge.report.results import results_document as typed_document
+from streamgauge.report.schema import SCHEMA_FILE, made_schema_text, results_schema
 from streamgauge.spec.workload import Workload
 from streamgauge.tables.results import LATENCY
 
 from .sample_run import HOSTILE, single_run
+
+
+def results_document(run: RunDir) -> dict[str, Any]:
+    """As who reads the JSON has it."""
+    found: dict[str, Any] = json.loads(document_text(typed_document(run)))
+    return found
 
 
 def _validate(document: dict[str, Any]) -> None:
@@ -29,7 +38,7 @@ def _validate(document: dict[str, Any]) -> None:
 
 def test_documents_keep_to_the_schema(one_case: RunDir, sweep: RunDir, tmp_path: Path) -> None:
     for run in (one_case, sweep, single_run(tmp_path / "no-consumers", consumers=0)):
-        _validate(json.loads(document_text(results_document(run))))
+        _validate(results_document(run))
 
 
 def test_the_schema_is_strict(one_case: RunDir) -> None:
@@ -96,7 +105,7 @@ def test_steps_and_drawn_sizes_keep_to_the_schema(one_case: RunDir) -> None:
 def test_a_failed_case_fails_a_run_that_ended_well(sweep: RunDir) -> None:
     write_status(sweep, RunStatus(status="ok", cases={"001": CaseStatus("ok")}))
     document = results_document(sweep)
-    assert (document["status"], document["reason"]) == ("failed", "1 of 5 cases failed: 002")
+    assert (document["status"], document["reason"], document["marked"]) == ("failed", None, ["002"])
 
 
 def test_every_kind_of_case_has_its_status_and_reasons(sweep: RunDir) -> None:
@@ -104,17 +113,28 @@ def test_every_kind_of_case_has_its_status_and_reasons(sweep: RunDir) -> None:
     assert (document["status"], document["reason"]) == ("partial", "case 003 broke off")
     by_id = {case["case"]: case for case in document["cases"]}
     assert [case["status"] for case in by_id.values()] == ["ok", "failed", "partial", "ok", "not run"]
-    assert by_id["002"]["reasons"] == ["7 lost-write", "2 unseen", "3 duplicate"]
-    assert by_id["003"]["reasons"] == [f"consumer-1 died: {HOSTILE}"]
+    lost = by_id["002"]["integrity"]
+    assert lost["verdict"] == document["integrity"] == "lost"
+    assert {cause["code"]: cause["figures"] for cause in lost["causes"]} == {
+        "lost_write": {"message_count": 7},
+        "unseen": {"message_count": 2},
+        "duplicate": {"message_count": 3},
+    }
+    [note] = by_id["003"]["notes"]
+    assert (note["code"], note["text"]) == ("recorded", f"consumer-1 died: {HOSTILE}")
+    assert by_id["003"]["validity"]["verdict"] == document["validity"] == "invalid"
     assert by_id["005"]["accounting"]["sent"] == 0
-    assert by_id["005"]["bottleneck"] == {"limit": None, "reason": None}
+    assert by_id["005"]["bottleneck"] == {"limit": None, "cause": None}
+    assert by_id["005"]["integrity"] == {"verdict": "not_measured", "causes": []}
 
 
 def test_what_the_run_knows_outweighs_a_good_verdict(one_case: RunDir) -> None:
     broken = RunStatus(status="partial", cases={"001": CaseStatus("partial", "consumer-0 died")})
     write_status(one_case, broken)
     [case] = results_document(one_case)["cases"]
-    assert (case["status"], case["reasons"]) == ("partial", ["consumer-0 died"])
+    assert (case["status"], [note["text"] for note in case["notes"]]) == ("partial", ["consumer-0 died"])
+    assert case["validity"]["verdict"] == "invalid"
+    assert [cause["code"] for cause in case["validity"]["causes"]] == ["incomplete"]
 
 
 def test_a_leg_without_messages_is_zero_and_nulls(tmp_path: Path) -> None:
@@ -123,7 +143,7 @@ def test_a_leg_without_messages_is_zero_and_nulls(tmp_path: Path) -> None:
     assert leg.pop("count") == 0
     assert leg.pop("negative_count") == 0
     assert set(leg.values()) == {None}
-    assert case["range_s"]["consumed"] is None
+    assert case["range_s"]["received"] is None
     assert case["cpu_us_per_message"]["consumer"] is None
 
 
@@ -132,7 +152,7 @@ def test_json_is_strict(one_case: RunDir) -> None:
     rows = pq.read_table(path).to_pylist()
     rows[0]["sd"], rows[0]["mean"] = float("nan"), float("inf")
     pq.write_table(pa.Table.from_pylist(rows, schema=LATENCY.arrow_schema()), path)
-    text = document_text(results_document(one_case))
+    text = document_text(typed_document(one_case))
 
     def refuse(constant: str) -> None:
         raise AssertionError(constant)
@@ -152,11 +172,17 @@ def test_a_broken_status_is_named(one_case: RunDir) -> None:
         results_document(one_case)
 
 
+def test_the_schema_is_that_of_the_models() -> None:
+    """`python tools/results_schema.py` writes it anew."""
+    place = resources.files("streamgauge.report").joinpath(SCHEMA_FILE)
+    assert place.read_text("utf-8") == made_schema_text()
+
+
 def test_every_field_is_described_for_people() -> None:
     """docs/results.md speaks of every field that the schema has."""
     text = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
     schema = results_schema()
-    names = set(schema["properties"])
+    names: set[str] = set()
     for definition in schema["$defs"].values():
-        names |= set(definition["properties"])
+        names |= set(definition.get("properties", ()))
     assert [name for name in sorted(names) if f"`{name}`" not in text] == []

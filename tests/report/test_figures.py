@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.report.document import results_document
 from streamgauge.report.figures import comparison_figure, nines, percentile_figure
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.tables.results import HISTOGRAM
+
+from .old_document import results_document
 
 
 def test_every_nine_has_the_same_room() -> None:

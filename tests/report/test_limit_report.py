@@ -15,12 +15,14 @@ from rich.console import Console
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.search_file import SearchRecord, write_search
 from streamgauge.report.console import print_results
-from streamgauge.report.document import document_text, results_document, results_schema
+from streamgauge.report.document import document_text
 from streamgauge.report.limit_csv import COLUMNS, limit_csv
 from streamgauge.report.limit_page import curve_figure
 from streamgauge.report.page import render_page
 from streamgauge.report.result_tables import ResultTables
+from streamgauge.report.schema import results_schema
 
+from .old_document import results_document
 from .sample_run import HOSTILE, limit_run, single_run
 
 

@@ -10,12 +10,12 @@ import pytest
 from plotly.offline import get_plotlyjs
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.report.document import results_document
 from streamgauge.report.page import render_page
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.write import write_report
 
 from .chromium import Chromium
+from .old_document import results_document
 from .sample_run import single_run, sweep_run
 
 _EVERYTHING_OPEN = "document.querySelectorAll('details').forEach((details) => (details.open = true))"

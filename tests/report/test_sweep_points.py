@@ -6,9 +6,9 @@ import pytest
 
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
-from streamgauge.report.document import results_document
 from streamgauge.report.sweep_points import Point, sweep_plot
 
+from .old_document import results_document
 from .plotted import document_of, point_case
 
 

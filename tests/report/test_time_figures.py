@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.report.document import Document, results_document
+from streamgauge.report.old_shape import Document
 from streamgauge.report.plot_parts import Figure
 from streamgauge.report.result_tables import ResultTables, Row
 from streamgauge.report.time_figures import (
@@ -13,6 +13,8 @@ from streamgauge.report.time_figures import (
     traffic_figure,
 )
 from streamgauge.tables.results import RESOURCES
+
+from .old_document import results_document
 
 
 def _case(run: RunDir) -> tuple[Document, list[Row]]:

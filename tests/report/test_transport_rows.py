@@ -9,10 +9,20 @@ from rich.console import Console
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.console import print_results
-from streamgauge.report.document import document_text, results_document, results_schema
-from streamgauge.report.transport_rows import promises_text, rate_name, unlike
-from streamgauge.report.transport_text import held_text, latency_text, remarks, transports_markdown
+from streamgauge.report.document import document_text
+from streamgauge.report.schema import results_schema
+from streamgauge.report.transport_text import (
+    held_text,
+    latency_text,
+    promises_text,
+    rate_name,
+    remarks,
+    transports_markdown,
+    unlike,
+)
 from streamgauge.report.write import write_report
+
+from .old_document import results_document
 
 
 def test_each_transport_has_a_row_a_rate_with_the_harness_of_that_rate(transports: RunDir) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from streamgauge.report.document import COUNTS, LEGS, STATISTICS
+from streamgauge.report.old_shape import COUNTS, STATISTICS
 from streamgauge.report.words import (
     COUNT_MEANINGS,
     COUNT_NAMES,
@@ -15,6 +15,7 @@ from streamgauge.report.words import (
     main_leg,
     without_outcome,
 )
+from streamgauge.tables.results import LEGS
 
 
 def _case(consumers: int, completions: bool = True, **counts: int) -> dict[str, Any]:

@@ -3,8 +3,9 @@ from __future__ import annotations
 import json
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.report.document import results_document
 from streamgauge.report.write import write_report
+
+from .old_document import results_document
 
 
 def test_all_parts_are_written(one_case: RunDir) -> None:

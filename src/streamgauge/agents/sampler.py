@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -12,6 +13,8 @@ import psutil
 from streamgauge.core.clock import clock_domain, now_ns
 
 INTERVAL_S = 1.0
+CGROUP = Path("/sys/fs/cgroup")
+"""As a container sees its own; elsewhere it is the whole machine's, which is never throttled."""
 
 
 class Sampler:
@@ -80,11 +83,14 @@ class Sampler:
                 "net_received_bytes": received,
                 "disk_read_bytes": disk.read_bytes if disk else None,
                 "disk_written_bytes": disk.write_bytes if disk else None,
+                "swapped_bytes": None,
+                "throttled_count": None,
             }
 
     def _machine_row(self) -> dict[str, Any]:
         cpu = psutil.cpu_times()
         network, disk, memory = psutil.net_io_counters(), psutil.disk_io_counters(), psutil.virtual_memory()
+        swap = psutil.swap_memory()
         return {
             **self._about,
             "at_ns": now_ns(),
@@ -96,4 +102,16 @@ class Sampler:
             "net_received_bytes": network.bytes_recv if network else None,
             "disk_read_bytes": disk.read_bytes if disk else None,
             "disk_written_bytes": disk.write_bytes if disk else None,
+            "swapped_bytes": swap.sin + swap.sout,
+            "throttled_count": throttled_count(),
         }
+
+
+def throttled_count(cgroup: Path = CGROUP) -> int | None:
+    """How often this process's group of processes had used up the CPU it is allowed; None: nobody counts."""
+    for name in ("cpu.stat", "cpu/cpu.stat"):
+        with contextlib.suppress(OSError, ValueError):
+            for line in (cgroup / name).read_text().splitlines():
+                if line.startswith("nr_throttled "):
+                    return int(line.split()[1])
+    return None

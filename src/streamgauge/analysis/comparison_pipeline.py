@@ -16,6 +16,7 @@ from streamgauge.plan.plan_file import Plan
 from streamgauge.tables.column import Table
 from streamgauge.tables.comparison_events import CLIENT_SETTINGS, TRIALS
 from streamgauge.tables.comparison_results import APPLIED_SETTINGS, COMPARISONS, REPETITIONS
+from streamgauge.tables.results import CAUSES
 
 
 def compare(session: SparkSession, run: RunDir, plan: Plan) -> None:
@@ -28,5 +29,7 @@ def compare(session: SparkSession, run: RunDir, plan: Plan) -> None:
     trials = read_events(session, run, TRIALS).toArrow().to_pylist()
     ended = read_status(run).cases.get(case.id)
     write(REPETITIONS, repetitions(trials))
-    write(COMPARISONS, comparisons(trials, case, ended))
+    compared, causes = comparisons(trials, case, ended)
+    write(COMPARISONS, compared)
+    write(CAUSES, causes)
     write(APPLIED_SETTINGS, read_events(session, run, CLIENT_SETTINGS).toArrow().to_pylist())

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from streamgauge.analysis.cause_rows import cause_rows
 from streamgauge.analysis.paired_ratio import (
     PairedRatio,
     Verdict,
@@ -18,8 +19,10 @@ from streamgauge.analysis.paired_ratio import (
 )
 from streamgauge.analysis.sample import Sample, sample, warnings_of
 from streamgauge.core.status import CaseStatus
+from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Validity, cause, worst_integrity
 from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.contest import SIDES, TEMPERATURES, WARM_UP, Contest
+from streamgauge.tables.comparison_results import subject_of
 
 Row = dict[str, Any]
 Place = tuple[str, str, int, int]
@@ -41,14 +44,16 @@ def repetitions(trials: Iterable[Row]) -> list[Row]:
     ]
 
 
-def comparisons(trials: Iterable[Row], case: Case, ended: CaseStatus | None) -> list[Row]:
-    """One row: an operation and temperature in a cell of the plan, whether it was run or not."""
+def comparisons(trials: Iterable[Row], case: Case, ended: CaseStatus | None) -> tuple[list[Row], list[Row]]:
+    """Rows of table `comparisons`, one for each operation and temperature in a cell of the plan, whether it
+    was run or not; and of table `causes`."""
     contest = as_work(case.work, Contest)
     cells = _cells(trials, contest)
     band = contest.comparison.equivalence_percent
     corrected = holm([cell.ratio.p if cell.ratio else None for cell in cells])
     controls = holm([cell.control.p if cell.control else None for cell in cells])
-    rows = []
+    rows: list[Row] = []
+    causes: list[Row] = []
     for cell, p, control_p in zip(cells, corrected, controls, strict=True):
         control_verdict = verdict(cell.control, control_p, band)
         row = {
@@ -61,10 +66,23 @@ def comparisons(trials: Iterable[Row], case: Case, ended: CaseStatus | None) -> 
             **_controlled(cell.control, control_p, control_verdict),
             **_accounting(cell.counted),
         }
-        status, reasons = _status(cell, contest.comparison.repeat, ended)
-        warnings = _warnings(cell, contest, len(cells), row["is_tainted"])
-        rows.append(row | {"status": status, "reasons": "\n".join(reasons), "warnings": "\n".join(warnings)})
-    return rows
+        accounted, faults = _integrity(cell.trials, row)
+        doubts = list(_doubts(cell, contest, len(cells), ended, row["is_tainted"]))
+        quotable = Validity.INVALID if doubts else Validity.VALID
+        rows.append(
+            row
+            | {
+                "status": _status(cell, contest.comparison.repeat),
+                "integrity": accounted.value,
+                "validity": (quotable if cell.counted else Validity.NOT_MEASURED).value,
+            }
+        )
+        sides = ((side, found) for side, found in (("a", cell.a), ("b", cell.b)) if found)
+        warnings = [warning for side, found in sides for warning in warnings_of(side, found)]
+        said = {"integrity": faults, "validity": doubts, "warning": warnings}
+        for kind, found_causes in said.items():
+            causes += cause_rows(case.id, kind, found_causes, subject_of(row))
+    return rows, causes
 
 
 @dataclass(frozen=True)
@@ -81,6 +99,11 @@ class _Cell:
     @property
     def counted(self) -> list[Row]:
         return [trial for trial in self.trials if trial["repetition"] != WARM_UP]
+
+    @property
+    def done(self) -> int:
+        """Repetitions that every side has made."""
+        return min((sum(t["side"] == side for t in self.counted) for side in SIDES), default=0)
 
     @property
     def failed(self) -> list[Row]:
@@ -190,40 +213,61 @@ def _accounting(counted: Sequence[Row]) -> Row:
     }
 
 
-def _status(cell: _Cell, repeat: int, ended: CaseStatus | None) -> tuple[str, list[str]]:
+def _status(cell: _Cell, repeat: int) -> str:
     """A failed trial marks its cell; one that was not repeated as often as wanted is partial."""
-    done = min((sum(t["side"] == side for t in cell.counted) for side in SIDES), default=0)
-    reasons = []
     if cell.failed:
-        first = cell.failed[0]
-        where = "warm-up" if first["repetition"] == WARM_UP else f"repetition {first['repetition'] + 1}"
-        reasons.append(
-            f"{len(cell.failed)} of {len(cell.trials)} trials failed; the first: "
-            f"{first['side']}, {where}: {first['error']}"
+        return "failed"
+    return "partial" if cell.done < repeat else "ok"
+
+
+def _integrity(trials: Sequence[Row], counts: Row) -> tuple[Integrity, list[Cause]]:
+    """`counts`: what `_accounting` says of them."""
+    if not trials:
+        return Integrity.NOT_MEASURED, []
+    found = []
+    if counts["missing"]:
+        found.append((Integrity.LOST, cause(CauseCode.MISSING, message_count=counts["missing"])))
+    if counts["corrupt"]:
+        found.append((Integrity.CORRUPT, cause(CauseCode.CORRUPT, message_count=counts["corrupt"])))
+    failed = [trial for trial in trials if trial["error"] is not None]
+    if failed:
+        first = failed[0]
+        why = cause(
+            CauseCode.TRIALS_FAILED,
+            first["error"],
+            first["side"],
+            failed_count=len(failed),
+            trial_count=len(trials),
+            first_repetition_count=first["repetition"] + 1,
         )
-    if done < repeat:
-        why = "too many of its trials failed" if cell.failed else (ended and ended.reason) or "the run ended"
-        reasons.append(f"{done} of {repeat} repetitions were made: {why}")
-    if cell.failed:
-        return "failed", reasons
-    return ("partial", reasons) if done < repeat else ("ok", reasons)
+        found.append((Integrity.FAILED, why))
+    if counts["duplicate"]:
+        found.append((Integrity.DUPLICATE, cause(CauseCode.DUPLICATE, message_count=counts["duplicate"])))
+    if not found:
+        return Integrity.OK, []
+    return worst_integrity(verdict for verdict, _ in found), [why for _, why in found]
 
 
-def _warnings(cell: _Cell, contest: Contest, tests: int, is_tainted: bool) -> list[str]:
-    found = [line for name, s in (("A", cell.a), ("B", cell.b)) if s for line in warnings_of(name, s)]
+def _doubts(
+    cell: _Cell, contest: Contest, tests: int, ended: CaseStatus | None, is_tainted: bool
+) -> Iterator[Cause]:
+    """Why the verdict of a cell is not to be quoted."""
+    repeat = contest.comparison.repeat
+    if is_tainted:
+        yield cause(
+            CauseCode.CONTROL_FAILED, control_median_share=cell.control.median if cell.control else None
+        )
+    if cell.done < repeat:
+        why = ended.reason if ended is not None and not cell.failed else None
+        yield cause(CauseCode.INCOMPLETE, why, measured_count=cell.done, planned_count=repeat)
+    pairs, needed = cell.ratio.pairs if cell.ratio else 0, fewest_for_a_verdict(tests)
+    if 0 < pairs < needed:
+        yield cause(CauseCode.TOO_FEW_PAIRS, pair_count=pairs, needed_count=needed, comparison_count=tests)
     operation, _, length, messages = cell.place
     least = contest.comparison.shared_settings.get("fetch_min_bytes", 1)
-    if operation != "produce" and length * (1 if operation == "round_trip" else messages) < least:
-        found.insert(
-            0, f"less than fetch_min_bytes ({least:,}) to read: this measures how long a broker waits"
-        )
-    pairs = cell.ratio.pairs if cell.ratio else 0
-    needed = fewest_for_a_verdict(tests)
-    if 0 < pairs < needed:
-        found.insert(0, f"{pairs} pairs cannot show a difference among {tests} comparisons; {needed} could")
-    if is_tainted:
-        found.insert(0, "the control found A different from itself: do not trust this verdict")
-    return found
+    to_read = length * (1 if operation == "round_trip" else messages)
+    if operation != "produce" and to_read < least:
+        yield cause(CauseCode.MEASURES_THE_WAIT, to_read_bytes=to_read, fetch_min_bytes=least)
 
 
 def _median(values: Iterable[Any], per: float) -> float | None:

@@ -18,6 +18,7 @@ def checked_events(run: RunDir, plan: Plan, table: Table) -> Iterator[RowGroup]:
     """Spark would read a missing column as nulls, and a folder of another plan as one more case."""
     cases = {case.id for case in plan.cases}
     wanted = table.arrow_schema()
+    new = {column.name for column in table.columns if column.is_new}
     for file in run.list_files(run.events(table.name), ".parquet"):
         case = file.removeprefix(run.events(table.name, "")).partition("/")[0]
         if case not in cases:
@@ -29,6 +30,8 @@ def checked_events(run: RunDir, plan: Plan, table: Table) -> Iterator[RowGroup]:
             raise CorruptRun(f"{run.url(file)}: cannot be read as Parquet: {_one_line(error)}") from error
         found = metadata.schema.to_arrow_schema()
         for field in wanted:
+            if field.name in new and field.name not in found.names:
+                continue
             if field.name not in found.names or found.field(field.name).type != field.type:
                 raise CorruptRun(f"{run.url(file)}: column {field.name} is not {field.type}")
         yield from row_groups(table.name, case, file, metadata)

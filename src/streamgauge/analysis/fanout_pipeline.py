@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from streamgauge.analysis.fanout_points import latency_counts, planned_points, points, samples_of
-from streamgauge.analysis.storage import local_frame, read_events, write_result
+from streamgauge.analysis.fanout_verdicts import judged_points
+from streamgauge.analysis.storage import local_frame, read_events, write_result, write_rows
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
 from streamgauge.plan.plan_file import Plan
 from streamgauge.tables.events import SAMPLES
 from streamgauge.tables.fanout_events import CLIENTS, GENERATED, TRAFFIC, UPDATES
 from streamgauge.tables.fanout_results import LATENCY_COUNTS, POINTS
+from streamgauge.tables.results import CAUSES
 
 
 def fan_out(session: SparkSession, run: RunDir, plan: Plan) -> None:
     """Compute every result table of a fan-out."""
     generated = local_frame(session, read_events(session, run, GENERATED).toArrow())
     samples = samples_of(read_events(session, run, UPDATES), generated).cache()
-    found = points(
+    figures = points(
         local_frame(session, planned_points(session, plan, read_status(run)).toArrow()),
         samples,
         clients=read_events(session, run, CLIENTS),
@@ -26,6 +29,8 @@ def fan_out(session: SparkSession, run: RunDir, plan: Plan) -> None:
         traffic=read_events(session, run, TRAFFIC),
         usage_samples=read_events(session, run, SAMPLES),
     )
-    write_result(session, run, POINTS, found)
+    rows = figures.toArrow().to_pylist()
+    for table, judged in zip((POINTS, CAUSES), judged_points(rows), strict=True):
+        write_rows(run, table, pa.Table.from_pylist(judged, schema=table.arrow_schema()))
     write_result(session, run, LATENCY_COUNTS, latency_counts(samples))
     samples.unpersist()

@@ -15,7 +15,7 @@ from streamgauge.core.status import CaseStatus, RunStatus
 from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.fanout_point import FanoutPoint
 from streamgauge.plan.plan_file import Plan
-from streamgauge.tables.fanout_results import LATENCY_COUNTS, POINTS, ROLES
+from streamgauge.tables.fanout_results import LATENCY_COUNTS, ROLES
 from streamgauge.tables.results import PERCENTILES
 
 _PLANNED = pa.schema(
@@ -27,7 +27,9 @@ _PLANNED = pa.schema(
         ("clients", pa.int64()),
         ("status", pa.string()),
         ("holds", pa.bool_()),
-        ("reasons", pa.string()),
+        ("is_skipped", pa.bool_()),
+        ("status_reason", pa.string()),
+        ("mean_limit_ms", pa.float64()),
         ("is_conflated", pa.bool_()),
     ]
 )
@@ -41,11 +43,7 @@ def planned_points(session: SparkSession, plan: Plan, status: RunStatus) -> Data
 
 def _planned_row(case: Case, ended: CaseStatus | None) -> Mapping[str, Any]:
     point = as_work(case.work, FanoutPoint)
-    words = (ended.reason if ended is not None else None) or ""
-    was_run = ended is not None and not words.startswith("not run")
-    holds: bool | None = None
-    if was_run and ended is not None and ended.status == "ok":
-        holds = not words.startswith("does not hold")
+    was_run = ended is not None and not ended.is_skipped
     return {
         "case": case.id,
         "series": point.series,
@@ -53,8 +51,10 @@ def _planned_row(case: Case, ended: CaseStatus | None) -> Mapping[str, Any]:
         "scenario": point.scenario,
         "clients": point.clients,
         "status": ended.status if ended is not None and was_run else "not run",
-        "holds": holds,
-        "reasons": words,
+        "holds": ended.holds if ended is not None else None,
+        "is_skipped": ended is not None and ended.is_skipped,
+        "status_reason": ended.reason if ended is not None else None,
+        "mean_limit_ms": 1000 * point.fanout.mean_limit,
         "is_conflated": point.via == "gateway" and point.fanout.max_frequency != "unfiltered",
     }
 
@@ -92,6 +92,19 @@ def _latency(samples: DataFrame) -> DataFrame:
     return summed.select("case", "samples", "mean_ms", "sd_ms", "min_ms", "max_ms", *ranked)
 
 
+def _seconds(samples: DataFrame) -> DataFrame:
+    """The medians of a case's seconds, in their order."""
+    second = fn.floor(fn.col("intended_ns") / NS_PER_S).alias("second")
+    medians = (
+        samples.where(~fn.col("is_warm_up"))
+        .groupBy("case", second)
+        .agg(fn.percentile("latency_ms", fn.lit(0.5)).alias("p50"))
+    )
+    return medians.groupBy("case").agg(
+        fn.sort_array(fn.collect_list(fn.struct("second", "p50"))).alias("seconds")
+    )
+
+
 def _accounting(samples: DataFrame, clients: DataFrame) -> DataFrame:
     """Measured clients by the names of what they got, the others by how much they got."""
     known = samples.where(fn.col("intended_ns").isNotNull())
@@ -121,11 +134,13 @@ def _accounting(samples: DataFrame, clients: DataFrame) -> DataFrame:
 def _sending(generated: DataFrame) -> DataFrame:
     taken = generated.where(fn.col("acked_ns").isNotNull())
     seconds = (fn.max("sent_ns") - fn.min("sent_ns")) / NS_PER_S
+    lag_ms = fn.when(~fn.col("is_warm_up"), (fn.col("sent_ns") - fn.col("intended_ns")) / NS_PER_MS)
     return taken.groupBy("case").agg(
         fn.count("*").alias("messages"),
         fn.when(seconds > 0, (fn.count("*") - 1) / seconds).alias("rate_per_s"),
         fn.min("intended_ns").alias("begin_ns"),
         fn.max("sent_ns").alias("end_ns"),
+        fn.percentile(lag_ms, fn.lit(0.99)).alias("lag_p99_ms"),
     )
 
 
@@ -163,12 +178,21 @@ def _usage(samples: DataFrame, sending: DataFrame) -> DataFrame:
         fn.max("rss_bytes").alias("memory_bytes"),
         (_BITS * per_s("net_sent_bytes")).alias("sent_bits_per_s"),
         (_BITS * per_s("net_received_bytes")).alias("received_bits_per_s"),
+        (per_s("cpu_s") / fn.max("cores")).alias("share"),
+        (fn.max("swapped_bytes") - fn.min("swapped_bytes")).alias("swapped_bytes"),
+        (fn.max("throttled_count") - fn.min("throttled_count")).alias("throttled_count"),
     )
 
     def of(role: str, name: str) -> Any:
         return fn.sum(fn.when(fn.col("kind") == role, fn.col(name)))
 
+    def machine(name: str) -> Any:
+        return fn.max(fn.when(fn.col("kind") == "machine", fn.col(name)))
+
     return each.groupBy("case").agg(
+        machine("share").alias("machine_share"),
+        machine("swapped_bytes").alias("swapped_bytes"),
+        machine("throttled_count").alias("throttled_count"),
         *(of(role, name).alias(f"{role}_{name}") for role in ROLES for name in ("cpu_cores", "memory_bytes")),
         of("broker", "sent_bits_per_s").alias("broker_sent_bits_per_s"),
         of("broker", "received_bits_per_s").alias("broker_received_bits_per_s"),
@@ -184,10 +208,11 @@ def points(
     traffic: DataFrame,
     usage_samples: DataFrame,
 ) -> DataFrame:
-    """One row a case, also of those that did not run."""
+    """One row a case, also of those that did not run; not judged yet."""
     sending, accounts = _sending(generated), _accounting(samples, clients)
     parts = [
         _latency(samples),
+        _seconds(samples),
         accounts,
         sending.drop("begin_ns", "end_ns"),
         _traffic(traffic, accounts, planned),
@@ -200,4 +225,4 @@ def points(
     filled = whole.fillna(0, [*counts, "measured_clients"])
     # What conflation leaves out is not missing.
     missing = fn.when(fn.col("is_conflated"), fn.lit(0)).otherwise(fn.col("missing"))
-    return filled.withColumn("missing", missing).selectExpr(*columns_of(POINTS))
+    return filled.withColumn("missing", missing)

@@ -51,7 +51,7 @@ from streamgauge.analysis.storage import (
 )
 from streamgauge.analysis.strays import STRAYS, strays
 from streamgauge.analysis.throughput import throughput
-from streamgauge.analysis.verdicts import verdicts
+from streamgauge.analysis.verdicts import case_figures, verdicts
 from streamgauge.core.errors import BadInput, CorruptRun, StreamgaugeError
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
@@ -151,7 +151,7 @@ class _Analysis:
             rates = self._rates(cells)
             resource_use, clock_use = usage.result()
             cpu_use = self._write(results.CPU, cpu(self._samples, self._marks, counted))
-        judged = verdicts(
+        figures = case_figures(
             planned_cases(self._few, self._plan, self._status).coalesce(1),
             cells,
             accounting=counted,
@@ -161,7 +161,8 @@ class _Analysis:
             resources=resource_use,
             clocks=clock_use,
         )
-        self._write(results.VERDICTS, judged)
+        for table, rows in zip((results.VERDICTS, results.CAUSES), verdicts(figures), strict=True):
+            write_rows(self._run, table, pa.Table.from_pylist(rows, schema=table.arrow_schema()))
         for folder in (BUCKETS_FOLDER, CELLS_FOLDER):
             self._run.remove(folder)
 

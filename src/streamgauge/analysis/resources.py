@@ -9,7 +9,14 @@ from streamgauge.analysis.query import table_query
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.tables.results import RESOURCES
 
-_COUNTERS = ("net_sent_bytes", "net_received_bytes", "disk_read_bytes", "disk_written_bytes")
+_COUNTERS = (
+    "net_sent_bytes",
+    "net_received_bytes",
+    "disk_read_bytes",
+    "disk_written_bytes",
+    "swapped_bytes",
+    "throttled_count",
+)
 _SINCE = "over (partition by `case`, host, source order by at_ns)"
 
 ON_REFERENCE_CLOCK = f"""
@@ -18,11 +25,16 @@ ON_REFERENCE_CLOCK = f"""
 """Samples with their times brought onto the reference clock."""
 
 
+def per_s(counter: str) -> str:
+    """The name of a counter's rate."""
+    return f"{counter.removesuffix('_count')}_per_s"
+
+
 def resources(samples: DataFrame, marks: DataFrame, starts: DataFrame) -> DataFrame:
     """One row: an interval. A process whose counters fell was started anew: no interval there."""
     more = ", ".join(f"{name} - lag({name}) {_SINCE} as {name}_more" for name in _COUNTERS)
     rates = ", ".join(
-        f"if({name}_more >= 0, {name}_more / seconds, null) as {name}_per_s" for name in _COUNTERS
+        f"if({name}_more >= 0, {name}_more / seconds, null) as {per_s(name)}" for name in _COUNTERS
     )
     text = f"""
     with intervals as (

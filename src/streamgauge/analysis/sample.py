@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge.core.verdicts import Cause, CauseCode, cause
+
 SPREAD = 0.10
 """SD over mean from which it is warned, as pyperf does."""
 EXTREME = 0.50
@@ -75,15 +77,15 @@ def is_two_humped(times: NDArray[np.float64]) -> bool:
     return bool(explained.max() / whole > 0.9 + 0.5 / count)
 
 
-def warnings_of(name: str, found: Sample) -> Iterator[str]:
+def warnings_of(side: str, found: Sample) -> Iterator[Cause]:
     """What pyperf would warn of, and humps."""
     if found.count < FEW:
-        yield f"{name}: only {found.count} repetitions; at least {FEW} say more"
+        yield cause(CauseCode.FEW_REPETITIONS, about=side, repetition_count=found.count, advised_count=FEW)
     if found.cv is not None and found.cv >= SPREAD:
-        yield f"{name}: SD is {100 * found.cv:.0f}% of the mean"
+        yield cause(CauseCode.SPREAD, about=side, sd_share=found.cv)
     if found.max >= (1 + EXTREME) * found.mean:
-        yield f"{name}: the maximum is {100 * (found.max / found.mean - 1):.0f}% above the mean"
+        yield cause(CauseCode.EXTREMES, about=side, max_share=found.max / found.mean - 1)
     if found.min <= (1 - EXTREME) * found.mean:
-        yield f"{name}: the minimum is {100 * (1 - found.min / found.mean):.0f}% below the mean"
+        yield cause(CauseCode.EXTREMES, about=side, min_share=found.min / found.mean - 1)
     if found.is_two_humped:
-        yield f"{name}: the times have two humps: compare medians, not means"
+        yield cause(CauseCode.TWO_HUMPS, about=side)

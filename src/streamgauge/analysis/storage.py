@@ -29,7 +29,7 @@ def read_few_events(session: SparkSession, run: RunDir, table: Table) -> DataFra
     parts = [schema.append(pa.field("case", pa.string())).empty_table()]
     for file in run.list_files(run.events(table.name), ".parquet"):
         with run.open_input(file) as stream:
-            part = pq.ParquetFile(stream).read(columns=table.column_names).cast(schema)
+            part = table.with_new_columns(pq.ParquetFile(stream).read()).cast(schema)
         case = file.removeprefix(folder).partition("/")[0]
         parts.append(part.append_column("case", pa.array([case] * part.num_rows, pa.string())))
     return local_frame(session, pa.concat_tables(parts))

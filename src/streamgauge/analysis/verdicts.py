@@ -1,18 +1,29 @@
-"""Table `verdicts`: whether a case can be trusted, and what is to be known of it.
+"""Tables `verdicts` and `causes`: is every message of a case accounted for, may its figures be quoted, and
+what was its limit.
 
-A case that lost, damaged or failed to deliver a message has failed. A case that missed
-its rate is still a measurement, but it is marked.
+Spark gathers the figures of every case; the rules are plain code over these few rows. A case that lost,
+damaged or failed to deliver a message has failed. A case whose figures may not be quoted is still a
+measurement, but it is marked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 from pyspark.sql import DataFrame
 
-from streamgauge.analysis.bottleneck import FIGURES, SCHEDULE_LAG_MS, bottleneck, bottleneck_reason
+from streamgauge.analysis.bottleneck import SCHEDULE_LAG_MS, Pressure, bottleneck
+from streamgauge.analysis.cause_rows import cause_rows
 from streamgauge.analysis.cells import measured
-from streamgauge.analysis.query import quoted, table_query
+from streamgauge.analysis.integrity import FATAL, integrity
+from streamgauge.analysis.query import query
+from streamgauge.analysis.validity import Judged, validity
 from streamgauge.core.clock import NS_PER_S
-from streamgauge.tables.results import ACCOUNTING, CASE, MEASURE, SECOND, VERDICTS
+from streamgauge.core.verdicts import Cause, CauseCode, Limit, cause
+from streamgauge.tables.results import ACCOUNTING, CASE, MEASURE, SECOND
+
+Row = dict[str, Any]
 
 RATE_HELD = 0.99
 """Share of the wanted rate below which a case has missed it."""
@@ -22,10 +33,9 @@ DRIFT_SECONDS = 3
 """Fewer points say nothing of a slope."""
 
 _COUNTS = [column.name for column in ACCOUNTING.columns if column.kind == "int64"]
-_FAULTS = ("lost_write", "unseen", "corrupt", "failed")
 
 
-def verdicts(
+def case_figures(
     cases: DataFrame,
     cells: DataFrame,
     *,
@@ -35,27 +45,22 @@ def verdicts(
     cpu: DataFrame,
     resources: DataFrame,
     clocks: DataFrame,
-) -> DataFrame:
-    """One row: a case of the plan, whether it was run or not."""
+) -> list[Row]:
+    """One row: a case of the plan, whether it was run or not, with what the rules look at."""
     counts = ", ".join(f"coalesce({name}, 0) as {name}" for name in ["measured", *_COUNTS])
     text = f"""
-    with described as (
-        select c.*, {counts}, intended_range_s, sent_range_s, created, lag_ms, ack_ms, negative,
-            sent_messages_per_s, received_messages_per_s, producer_cores, consumer_cores, broker_cores,
-            machine_share, broker_host_cores, clock_bound_ms, median_ms, drift_ms_per_s
-        from {{cases}} c
-        left join ({_TOTALS}) t on t.`case` = c.`case`
-        left join ({_MEASURED}) m on m.`case` = c.`case`
-        left join ({FIGURES}) f on f.`case` = c.`case`
-        left join ({_CLOCK_BOUNDS}) b on b.`case` = c.`case`
-        left join ({_DRIFTS}) d on d.`case` = c.`case`),
-    judged as (select *, {_MISSED_RATE} as missed_rate from described)
-    select `case`, if(greatest({", ".join(_FAULTS)}) > 0 or {_MISSING} > 0, 'failed', status) as status,
-        concat_ws('\\n', {", ".join(_reasons())}) as reasons,
-        {bottleneck()} as bottleneck, {bottleneck_reason()} as bottleneck_reason, drift_ms_per_s
-    from judged"""
-    return table_query(
-        VERDICTS,
+    select c.*, {counts}, intended_range_s, sent_range_s, created, l.* except (`case`), r.* except (`case`),
+        p.* except (`case`), h.* except (`case`), clock_error_ms, d.* except (`case`)
+    from {{cases}} c
+    left join ({_TOTALS}) t on t.`case` = c.`case`
+    left join ({_MEASURED}) m on m.`case` = c.`case`
+    left join ({_LATENCIES}) l on l.`case` = c.`case`
+    left join ({_RATES}) r on r.`case` = c.`case`
+    left join ({_CPU}) p on p.`case` = c.`case`
+    left join ({_MACHINES}) h on h.`case` = c.`case`
+    left join ({_CLOCK_ERRORS}) b on b.`case` = c.`case`
+    left join ({_SECONDS}) d on d.`case` = c.`case`"""
+    found = query(
         text,
         cases=cases,
         cells=cells,
@@ -66,6 +71,115 @@ def verdicts(
         resources=resources,
         clocks=clocks,
     )
+    rows: list[Row] = found.toArrow().to_pylist()
+    return rows
+
+
+def verdicts(figures: Iterable[Row]) -> tuple[list[Row], list[Row]]:
+    """Rows of table `verdicts` and of table `causes`."""
+    judged: list[Row] = []
+    causes: list[Row] = []
+    for row in figures:
+        has = {"has_consumers": row["consumers"] > 0, "has_completions": row["has_completions"]}
+        accounted, faults = integrity(row, **has)
+        wanted_per_s = _wanted_per_s(row)
+        missed = _missed_rate(row, wanted_per_s)
+        limit, why = bottleneck(_pressure(row, missed))
+        quotable, doubts = validity(_judged(row, missed, wanted_per_s, limit))
+        judged.append(
+            {
+                "case": row["case"],
+                "status": "failed" if accounted in FATAL else row["status"],
+                "integrity": accounted.value,
+                "validity": quotable.value,
+                "bottleneck": limit.value,
+                "drift_ms_per_s": row["drift_ms_per_s"],
+            }
+        )
+        said = {"integrity": faults, "validity": doubts, "bottleneck": [why], "note": _notes(row)}
+        for verdict, found in said.items():
+            causes += cause_rows(row["case"], verdict, found)
+    return judged, causes
+
+
+def _pressure(row: Row, missed_rate: bool) -> Pressure:
+    same = (
+        "is_paced",
+        "producers",
+        "constant_rate_per_s",
+        "lag_ms",
+        "ack_ms",
+        "sent_messages_per_s",
+        "received_messages_per_s",
+        "producer_cores",
+        "consumer_cores",
+        "broker_cores",
+        "broker_host_cores",
+        "machine_share",
+    )
+    return Pressure(
+        measured_count=row["measured"], missed_rate=missed_rate, **{name: row[name] for name in same}
+    )
+
+
+def _judged(row: Row, missed_rate: bool, wanted_per_s: float | None, limit: Limit) -> Judged:
+    leg = "received" if row["consumers"] else "acked"
+    cores = [row[name] for name in ("producer_cores", "consumer_cores") if row[name] is not None]
+    return Judged(
+        measured_count=row["measured"],
+        planned_count=row["planned_messages"],
+        ended_well=row["status"] == "ok",
+        is_paced=row["is_paced"],
+        wanted_per_s=wanted_per_s,
+        sent_per_s=row["sent_messages_per_s"],
+        missed_rate=missed_rate,
+        latency_count=row[f"{leg}_count"],
+        p50_ms=row[f"{leg}_p50_ms"],
+        p99_ms=row[f"{leg}_p99_ms"],
+        lag_p99_ms=row["lag_ms"],
+        medians_ms=[second["p50"] for second in row[f"{leg}_seconds"] or ()],
+        drift_ms_per_s=row["drift_ms_per_s"],
+        limit=limit,
+        machine_share=row["machine_share"],
+        busiest_client_cores=max(cores, default=None),
+        clock_error_ms=row["clock_error_ms"] if row["consumers"] else None,
+        below_zero_count=row["negative"],
+        swapped_bytes=row["swapped_bytes"],
+        throttled_count=row["throttled_count"],
+    )
+
+
+def _wanted_per_s(row: Row) -> float | None:
+    """Steps have no one rate: theirs is that of the intended times."""
+    if not row["is_paced"]:
+        return None
+    if row["constant_rate_per_s"] is not None:
+        return float(row["constant_rate_per_s"])
+    return (row["measured"] - 1) / row["intended_range_s"] if row["intended_range_s"] else None
+
+
+def _missed_rate(row: Row, wanted_per_s: float | None) -> bool:
+    """In a short run a few ms at the ends are more than 1%: the schedule must have slipped as well."""
+    if wanted_per_s is None or row["sent_messages_per_s"] is None or row["sent_range_s"] is None:
+        return False
+    slipped_ms = (row["sent_range_s"] - (row["intended_range_s"] or 0.0)) * 1000
+    return bool(row["sent_messages_per_s"] < RATE_HELD * wanted_per_s and slipped_ms > SCHEDULE_LAG_MS)
+
+
+def _notes(row: Row) -> Iterator[Cause]:
+    if row["status_reason"]:
+        yield cause(CauseCode.RECORDED, row["status_reason"])
+    unacked = row["sent"] - row["acked"] - row["failed"]
+    if row["has_completions"] and unacked > 0:
+        yield cause(CauseCode.UNACKED, message_count=unacked)
+    if row["created"]:
+        yield cause(CauseCode.BROKER_TIME_IS_CREATE_TIME)
+    if row["sent"] and not row["has_completions"]:
+        yield cause(CauseCode.NO_DELIVERY_REPORTS)
+    if row["sent"] and not row["consumers"]:
+        yield cause(CauseCode.NO_CONSUMERS)
+    for note in (row["notes"] or "").splitlines():
+        yield cause(CauseCode.PLANNED, note)
 
 
 # One row: a case, with the counts of both phases together: warm-up must not lose messages either.
@@ -80,86 +194,66 @@ _MEASURED = f"""
         sum(created_count) as created
     from {measured("{cells}")} group by `case`"""
 
-# One row: a case, with how far a producer's and a consumer's clock can be apart, and its latency.
-_CLOCK_BOUNDS = f"""
-    select e.`case`, clock_bound_ms, p50 as median_ms
+
+def _of_leg(leg: str, name: str) -> str:
+    return ", ".join(
+        f"max(if(leg = '{leg}', {figure}, null)) as {name}_{label}"
+        for figure, label in (("count", "count"), ("p50", "p50_ms"), ("p99", "p99_ms"))
+    )
+
+
+# Output times are whole ms, cut off: their legs are below zero with the best of clocks.
+_LATENCIES = f"""
+    select `case`, max(if(leg = 'intended_to_sent', p99, null)) as lag_ms,
+        max(if(leg = 'sent_to_acked', p50, null)) as ack_ms,
+        sum(if(not contains(leg, 'output'), negative_count, null)) as negative,
+        {_of_leg("intended_to_received", "received")}, {_of_leg("sent_to_acked", "acked")}
+    from {{latency}} where scope = '{CASE}' group by `case`"""
+
+_RATES = f"""
+    select `case`, sent_messages_per_s, received_messages_per_s from {{throughput}} where scope = '{CASE}'"""
+
+_CPU = f"""
+    select `case`, {
+    ", ".join(
+        f"max(if(kind = '{kind}', busiest_cores, null)) as {kind}_cores"
+        for kind in ("producer", "consumer", "broker")
+    )
+}
+    from {{cpu}} group by `case`"""
+
+# While messages were sent: the busiest machine, the cores of the brokers' hosts, what machines swapped.
+_MACHINES = f"""
+    select `case`, max(share) as machine_share, max(cores) as broker_host_cores,
+        sum(swapped_bytes) as swapped_bytes, sum(throttled_count) as throttled_count
     from (
-        select `case`, max(if(startswith(agent, 'producer'), error_ms, null))
-            + max(if(startswith(agent, 'consumer'), error_ms, null)) as clock_bound_ms
-        from {{clocks}} group by `case`) e
-    join {{latency}} y
-        on y.`case` = e.`case` and y.scope = '{CASE}' and y.leg = 'intended_to_received'"""
+        select u.`case`, host, avg(if(kind = 'machine', cpu_cores / cores, null)) as share,
+            max(if(kind = 'broker', cores, null)) as cores,
+            sum(swapped_bytes_per_s) as swapped_bytes, sum(throttled_per_s) as throttled_count
+        from {{resources}} u
+        join (
+            select `case`, min(second) as first_s, max(second) as last_s
+            from {{throughput}} where scope = '{SECOND}' and sent_messages_per_s > 0 group by `case`) w
+        on w.`case` = u.`case` and at_s between first_s and last_s + 1
+        group by u.`case`, host)
+    group by `case`"""
 
-# One row: a case, with the slope of its per-second medians.
+# One row: a case, with how far a producer's and a consumer's clock can be apart.
+_CLOCK_ERRORS = """
+    select `case`, max(if(startswith(agent, 'producer'), error_ms, null))
+        + max(if(startswith(agent, 'consumer'), error_ms, null)) as clock_error_ms
+    from {clocks} group by `case`"""
+
+# One row: a case, with the medians of its seconds in order, and their slope.
 # Rounded: Spark adds up in any order, and the last digits of a sum depend on it.
-_DRIFTS = f"""
-    select `case`, if(count(*) >= {DRIFT_SECONDS},
-        round(regr_slope(p50, cast(second as double)), {_DRIFT_DIGITS}), null) as drift_ms_per_s
-    from {{latency}} where scope = '{SECOND}' and leg = 'intended_to_received' group by `case`"""
-
-# Steps have no one rate: theirs is that of the intended times.
-_WANTED_PER_S = """if(is_paced,
-    coalesce(constant_rate_per_s, if(intended_range_s > 0, (measured - 1) / intended_range_s, null)), null)"""
-
-# In a short run a few ms at the ends are more than 1%: the schedule must have slipped as well.
-_MISSED_RATE = f"""coalesce(sent_messages_per_s < {RATE_HELD}D * {_WANTED_PER_S}
-    and (sent_range_s - intended_range_s) * 1000 > {SCHEDULE_LAG_MS}D, false)"""
-
-# Without delivery reports nothing is known to be acknowledged; but what was sent is to arrive.
-_MISSING = """if(not has_completions and consumers > 0,
-    greatest(sent - (failed + received + corrupt), 0), 0)"""
-
-
-def _reasons() -> list[str]:
-    """One line each; null where there is nothing to say."""
-    unsettled = "(sent - acked - failed)"
-    return [
-        "status_reason",
-        _if_any("lost_write", "acknowledged messages lost, though later ones of their partition came"),
-        _if_any("unseen", "acknowledged messages not seen, and nothing after them in their partition"),
-        _if_any("corrupt", "corrupt records received"),
-        _if_any("failed", "messages failed to be delivered"),
-        _if(
-            f"has_completions and {unsettled} > 0",
-            "%d messages neither acknowledged nor failed",
-            unsettled,
-        ),
-        _if(f"{_MISSING} > 0", "%d messages, sent without delivery reports, did not arrive", _MISSING),
-        _if(
-            "was_begun and measured < planned_messages",
-            "only %d of %d messages sent",
-            "measured",
-            "planned_messages",
-        ),
-        _if(
-            "missed_rate",
-            "missed its rate: %.0f of %.0f msg/s (%.1f%%)",
-            "sent_messages_per_s",
-            _WANTED_PER_S,
-            f"sent_messages_per_s / {_WANTED_PER_S} * 100",
-        ),
-        _if_any("duplicate", "duplicate copies received"),
-        _if_any("out_of_order", "messages received out of order"),
-        _if_any("unexpected", "unexpected records received: not sent by this case"),
-        _if_any("negative", "latencies below zero: kept, look at the clocks"),
-        _if(
-            "clock_bound_ms > median_ms",
-            "the hosts' clocks may be %.3g ms apart, more than the median latency of %.3g ms",
-            "clock_bound_ms",
-            "median_ms",
-        ),
-        _if("created > 0", "output time is the client's create time, not the broker's append time"),
-        _if(
-            "not has_completions and sent > 0",
-            "delivery reports were off: acknowledgements and failures are not known",
-        ),
-        "notes",
-    ]
-
-
-def _if(holds: str, words: str, *figures: str) -> str:
-    return f"if({holds}, format_string({', '.join([quoted(words), *figures])}), null)"
-
-
-def _if_any(name: str, what: str) -> str:
-    return _if(f"{name} > 0", f"%d {what}", name)
+_SECONDS = f"""
+    select `case`, {
+    ", ".join(
+        f"sort_array(collect_list(if(leg = '{leg}', struct(second, p50), null))) as {name}_seconds"
+        for leg, name in (("intended_to_received", "received"), ("sent_to_acked", "acked"))
+    )
+},
+        if(count(if(leg = 'intended_to_received', 1, null)) >= {DRIFT_SECONDS}, round(regr_slope(
+            if(leg = 'intended_to_received', p50, null), cast(second as double)), {_DRIFT_DIGITS}), null)
+            as drift_ms_per_s
+    from {{latency}} where scope = '{SECOND}' group by `case`"""

@@ -10,8 +10,9 @@ import typer
 from streamgauge.cli.finding import find_run
 from streamgauge.cli.options import Debug
 from streamgauge.core.errors import BadInput
-from streamgauge.report.document import results_document
+from streamgauge.report.old_shape import old_shape
 from streamgauge.report.plots import plot_files
+from streamgauge.report.results import results_document
 
 
 def plot_command(
@@ -34,7 +35,7 @@ def plot_command(
 ) -> None:
     """Plot sweeps as SVG, PNG and HTML, with the data and a script for Gnuplot."""
     found = [find_run(run) for run in runs]
-    files = plot_files([results_document(run) for run in found], x, with_page=True)
+    files = plot_files([old_shape(results_document(run)) for run in found], x, with_page=True)
     if not files:
         raise BadInput("no knob was turned in these runs; name one with --x")
     if out is None and len(found) > 1:

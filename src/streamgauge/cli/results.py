@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
@@ -13,7 +12,9 @@ from streamgauge.cli.options import Debug, Run
 from streamgauge.core.errors import BadInput
 from streamgauge.report.console import print_results
 from streamgauge.report.csv_files import results_csv
-from streamgauge.report.document import results_document
+from streamgauge.report.document import document_text
+from streamgauge.report.old_shape import old_shape
+from streamgauge.report.results import results_document
 
 
 def results_command(
@@ -27,8 +28,8 @@ def results_command(
         raise BadInput("--json and --csv: give one of them")
     document = results_document(find_run(run))
     if as_json:
-        typer.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+        typer.echo(document_text(document), nl=False)
     elif as_csv:
-        typer.echo(results_csv(document), nl=False)
+        typer.echo(results_csv(old_shape(document)), nl=False)
     else:
-        print_results(document, Console())
+        print_results(old_shape(document), Console())

@@ -14,9 +14,10 @@ from streamgauge.core.errors import StreamgaugeError
 from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.launch.run_cycle import RunCycle
 from streamgauge.report.console import print_results
-from streamgauge.report.document import results_document
 from streamgauge.report.fanout_console import print_blocks
+from streamgauge.report.old_shape import old_shape
 from streamgauge.report.result_tables import ResultTables
+from streamgauge.report.results import results_document
 from streamgauge.report.write import write_parts
 from streamgauge.spec.loading import dump_yaml
 from streamgauge.spec.workload import Workload
@@ -91,8 +92,8 @@ def _carry_out(cycle: RunCycle, notes: Console, quiet: bool) -> int:
     document = results_document(cycle.run, tables)
     page = write_parts(cycle.run, document, tables)
     if not quiet:
-        print_results(document, Console())
-        if "fanout" in document:
-            print_blocks(document, tables, Console())
+        print_results(old_shape(document), Console())
+        if document.kind == "fanout":
+            print_blocks(old_shape(document), tables, Console())
     notes.print(f"report: {page}", highlight=False, soft_wrap=True)
-    return 0 if document["status"] == "ok" else 1
+    return 0 if document.status == "ok" else 1

@@ -16,6 +16,10 @@ State = Literal["running", "ok", "failed", "partial"]
 class CaseStatus:
     status: State
     reason: str | None = None
+    holds: bool | None = None
+    """Of a case that is to hold something: does it? None: nothing was asked, or it is not known."""
+    is_skipped: bool = False
+    """It was not run, because an earlier case had said all there was to say."""
     is_cut_off: bool = False
     """The run ended in the middle of it: a run that is resumed does it again."""
     made_topics: list[str] = field(default_factory=list)

@@ -129,7 +129,7 @@ def _run_agents(
         judged = conduct.judge(case, manifests)
         if judged is not None:
             # That a series comes to its end is what it was run for.
-            outcome.status, outcome.holds = CaseStatus("ok", judged.words), judged.holds
+            outcome.status, outcome.holds = CaseStatus("ok", judged.words, holds=judged.holds), judged.holds
             return outcome
     failed = [m for m in manifests if m.outcome == "failed"]
     late = [m.agent for m in manifests if m.outcome == "timed_out"]

@@ -223,7 +223,7 @@ class RunCycle:
                 self._skip(case, self._impossible[case.id])
                 continue
             if case.series in ended:
-                self._note(case, CaseStatus("ok", f"not run: {ended[case.series]}"))
+                self._note(case, CaseStatus("ok", f"not run: {ended[case.series]}", is_skipped=True))
                 continue
             outcome = running.run_case(case)
             if case.series and not outcome.holds:

@@ -11,7 +11,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from streamgauge.report.comparison_document import Document
 from streamgauge.report.comparison_words import (
     LEGEND,
     OPERATION_NAMES,
@@ -23,6 +22,7 @@ from streamgauge.report.comparison_words import (
     place_text,
     verdict_mark,
 )
+from streamgauge.report.old_shape import Document
 from streamgauge.report.quantities import NOTHING, count_text, digits_text
 
 _STYLES = {"A faster": "green", "B faster": "blue", "equivalent": "bold", "inconclusive": "dim"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from streamgauge.report.comparison_document import Document
+from streamgauge.report.old_shape import Document
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.tables.comparison_results import REPETITIONS
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from streamgauge.report.comparison_document import Document
 from streamgauge.report.comparison_words import (
     bytes_text,
     cell_text,
@@ -15,6 +14,7 @@ from streamgauge.report.comparison_words import (
     verdict_mark,
     verdict_text,
 )
+from streamgauge.report.old_shape import Document
 from streamgauge.report.plot_parts import Figure, plain, short
 from streamgauge.report.quantities import count_text, digits_text
 from streamgauge.report.result_tables import Row

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from streamgauge.report.comparison_console import by_matrix
-from streamgauge.report.comparison_document import Document
 from streamgauge.report.comparison_words import (
     LEGEND,
     OPERATION_NAMES,
@@ -20,6 +19,7 @@ from streamgauge.report.comparison_words import (
     verdict_mark,
     verdict_text,
 )
+from streamgauge.report.old_shape import Document
 from streamgauge.report.quantities import NOTHING, count_text, digits_text
 
 _STATISTICS = ("max", "min", "mean", "sd", "cv", "median")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 from streamgauge.report.comparison_console import by_matrix
-from streamgauge.report.comparison_document import Document
 from streamgauge.report.comparison_figures import heat_map, repetitions_figure
 from streamgauge.report.comparison_markdown import setting_text
 from streamgauge.report.comparison_words import (
@@ -20,6 +19,7 @@ from streamgauge.report.comparison_words import (
     verdict_text,
 )
 from streamgauge.report.markup import Markup, data_table, tag
+from streamgauge.report.old_shape import Document
 from streamgauge.report.page_environment import environment_section
 from streamgauge.report.page_frame import filled_page, part, place_figures
 from streamgauge.report.page_headline import fact, status_pill

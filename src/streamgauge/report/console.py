@@ -12,11 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from streamgauge.report.comparison_console import print_comparison
-from streamgauge.report.document import COUNTS, RANGE_NAMES, STATISTICS, Document
 from streamgauge.report.fanout_console import print_fanout
 from streamgauge.report.hosts import clock_words, hosts_of
 from streamgauge.report.limit_console import print_limit
-from streamgauge.report.parameters import load_sentence
+from streamgauge.report.old_shape import COUNTS, RANGE_NAMES, STATISTICS, Document
+from streamgauge.report.parameters import Parameters, load_sentence
 from streamgauge.report.quantities import (
     NOTHING,
     bytes_per_s_text,
@@ -128,7 +128,7 @@ def _print_case(case: Document, console: Console) -> None:
     console.print(
         Text.assemble((case_title(case), "bold"), f" ({case['driver']})  ", _status(case["status"]))
     )
-    console.print(Text(load_sentence(case["parameters"]), "dim"))
+    console.print(Text(load_sentence(Parameters(**case["parameters"])), "dim"))
     style = _STATUS_STYLES.get(case["status"], "").removeprefix("bold ")
     for reason in case["reasons"]:
         console.print(Padding(Text(f"• {reason}", style if case["status"] != "ok" else ""), (0, 0, 0, 2)))

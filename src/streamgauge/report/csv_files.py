@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.report.document import COUNTS, Document
+from streamgauge.report.old_shape import COUNTS, Document
 from streamgauge.report.result_tables import ResultTables
 
 _LISTS = ("clocks", "topics", "partitions", "seconds")

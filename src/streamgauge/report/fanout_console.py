@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from streamgauge.core.latency_block import latency_block
-from streamgauge.report.fanout_document import Document
 from streamgauge.report.fanout_tables import PUBLISHED, TextTable, clients_text, fanout_tables
+from streamgauge.report.old_shape import Document
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.tables.fanout_results import LATENCY_COUNTS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from streamgauge.report.fanout_document import Document
+from streamgauge.report.old_shape import Document
 from streamgauge.report.plot_parts import Figure, line_style, plain, short
 
 Value = Callable[[Document], float | None]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streamgauge.report.fanout_console import block_of, latency_counts_of
-from streamgauge.report.fanout_document import Document
 from streamgauge.report.fanout_tables import clients_text, fanout_tables
+from streamgauge.report.old_shape import Document
 from streamgauge.report.result_tables import ResultTables
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from streamgauge.report.fanout_console import block_of, latency_counts_of
-from streamgauge.report.fanout_document import Document
 from streamgauge.report.fanout_figures import fanout_figures
 from streamgauge.report.fanout_tables import TextTable, clients_text, fanout_tables
 from streamgauge.report.markup import Markup, data_table, tag
+from streamgauge.report.old_shape import Document
 from streamgauge.report.page_environment import environment_section
 from streamgauge.report.page_frame import filled_page, part, place_figures
 from streamgauge.report.page_headline import fact, status_pill

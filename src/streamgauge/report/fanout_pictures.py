@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
-from streamgauge.report.fanout_document import Document
 from streamgauge.report.fanout_figures import PLOTS, lines_of
+from streamgauge.report.old_shape import Document
 
 
 def fanout_pictures(fanout: Document) -> dict[str, bytes]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from streamgauge.core.units import format_bytes
-from streamgauge.report.fanout_document import Document
+from streamgauge.report.old_shape import Document
 from streamgauge.report.quantities import NOTHING
 
 BROKE = "x"

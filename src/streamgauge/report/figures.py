@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from streamgauge.report.document import Document
+from streamgauge.report.old_shape import Document
 from streamgauge.report.plot_parts import Figure, axis_note, line_style, plain, short, value_axis
 from streamgauge.report.result_tables import Row
 from streamgauge.report.words import LEG_NAMES, case_title, main_leg

@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from streamgauge.report.document import Document
 from streamgauge.report.limit_words import limit_sentence, step_statistics, verdict_text
+from streamgauge.report.old_shape import Document
 from streamgauge.report.quantities import digits_text, rate_per_s_text
 from streamgauge.report.words import limit_text
 

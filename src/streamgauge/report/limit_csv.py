@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from streamgauge.report.document import Document
+from streamgauge.report.old_shape import Document
 
 _STATISTICS = ("mean", "p50", "p90", "p99", "p99_9", "max")
 COLUMNS = ("rate_per_s", "case", "holds", *_STATISTICS, "delivered_per_s", "bottleneck", "missed")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from streamgauge.report.document import Document
 from streamgauge.report.limit_words import limit_sentence, missed_text, step_statistics, verdict_text
 from streamgauge.report.markup import Markup, data_table, join, tag
+from streamgauge.report.old_shape import Document
 from streamgauge.report.page_frame import place_figures
 from streamgauge.report.page_headline import fact
 from streamgauge.report.plot_parts import Figure, plain, short, value_axis

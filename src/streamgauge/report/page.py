@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from streamgauge.report.comparison_page import render_comparison
-from streamgauge.report.document import Document
 from streamgauge.report.fanout_page import render_fanout
 from streamgauge.report.figures import comparison_figure, percentile_figure
 from streamgauge.report.limit_page import limit_fact, limit_section
 from streamgauge.report.markup import Markup, tag
+from streamgauge.report.old_shape import Document
 from streamgauge.report.page_case import case_section
 from streamgauge.report.page_environment import environment_section
 from streamgauge.report.page_frame import filled_page, part, place_figures

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from streamgauge.report.document import COUNTS, RANGE_NAMES, STATISTICS, Document
 from streamgauge.report.markup import Markup, data_table, tag
+from streamgauge.report.old_shape import COUNTS, RANGE_NAMES, STATISTICS, Document
 from streamgauge.report.page_headline import about, status_pill
 from streamgauge.report.quantities import (
     NOTHING,

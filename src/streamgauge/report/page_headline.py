@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from streamgauge.report.document import NOT_RUN, Document
 from streamgauge.report.markup import Markup, data_table, tag
-from streamgauge.report.parameters import load_sentence
+from streamgauge.report.old_shape import NOT_RUN, Document
+from streamgauge.report.parameters import Parameters, load_sentence
 from streamgauge.report.quantities import (
     NOTHING,
     count_text,
@@ -38,7 +38,7 @@ def status_pill(status: str) -> Markup:
 
 
 def about(case: Document) -> str:
-    return f"{case['driver']} · {load_sentence(case['parameters'])}"
+    return f"{case['driver']} · {load_sentence(Parameters(**case['parameters']))}"
 
 
 def header(document: Document, answer: Markup | None = None) -> Markup:

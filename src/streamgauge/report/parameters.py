@@ -2,14 +2,89 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from streamgauge.core.units import format_bytes
 from streamgauge.plan.cases import Case
+from streamgauge.report.document import Part
 from streamgauge.report.quantities import count_text, plural, rate_per_s_text
 from streamgauge.spec.load import Load
 
-Parameters = dict[str, Any]
+
+class Processes(Part):
+    producer: int
+    consumer: int
+
+
+class RateStep(Part):
+    rate_per_s: float
+    for_s: float
+
+
+class DrawnSize(Part):
+    distribution: str
+    min: int
+    max: int
+    mean: int | None
+    sd: int | None
+
+
+class LinesOf(Part):
+    lines_of: str
+
+
+class ProtobufOrders(Part):
+    protobuf: str
+
+
+class Parameters(Part):
+    """All that was asked for."""
+
+    producers: int
+    consumers: int
+    streams: str
+    """per_partition: each partition has a producer and a consumer of its own; else shared"""
+    processes: Processes
+    """agent processes that they share"""
+    messages: int | None
+    """counted messages wanted, all producers together; null when only the duration bounds them"""
+    duration_s: float | None
+    stream_size: int | None
+    """bytes of values to each partition, as asked"""
+    rate: float | Literal["unlimited"] | list[RateStep]
+    """messages a second of all producers together, unlimited, or steps"""
+    warm_up_messages: int
+    """sent ahead of the counted ones"""
+    message_size: int | DrawnSize | LinesOf | ProtobufOrders
+    """bytes of the value; or how they are drawn; or the file whose lines they are"""
+    keys: str
+    key_count: int
+    """of how many keys"""
+    headers: dict[str, str]
+    header_in: str
+    """where the message header travels"""
+    topics: list[str]
+    partitions: int
+    replicas: int
+    topic_config: dict[str, Any]
+    subscription: str
+    acks: str
+    completions: bool
+    """whether producers hear of their messages"""
+    engine: str
+    """what runs the clients' loops"""
+    transaction_messages: int | None
+    compression: str
+    drain_timeout_s: float
+    time_limit_s: float | None
+    swept: dict[str, Any]
+    """the fields that tell this case from its siblings"""
+
+    @property
+    def constant_rate(self) -> float | None:
+        """Messages a second; None of a load that has no one rate."""
+        return self.rate if isinstance(self.rate, float) else None
+
 
 _KNOB_NAMES = {
     "topics.count": "topics",
@@ -20,8 +95,8 @@ _KNOB_NAMES = {
 }
 
 
-def effective_parameters(case: Case) -> Parameters:
-    """All that was asked for; `swept` holds the fields that tell this case from its siblings."""
+def effective_parameters(case: Case) -> dict[str, Any]:
+    """The content of `Parameters`."""
     load = case.load
     message, topics = load.message, load.topics
     return {
@@ -61,27 +136,27 @@ def load_sentence(parameters: Parameters) -> str:
     """The load in one line, for people."""
     parts = [
         _clients_text(parameters),
-        f"{_amount_text(parameters)} {rate_text(parameters['rate'])}",
-        size_text(parameters["message_size"]),
-        f"{plural(parameters['partitions'], 'partition')} × {plural(parameters['replicas'], 'replica')}",
-        f"acks {parameters['acks']}",
+        f"{_amount_text(parameters)} {rate_text(parameters.rate)}",
+        size_text(parameters.message_size),
+        f"{plural(parameters.partitions, 'partition')} × {plural(parameters.replicas, 'replica')}",
+        f"acks {parameters.acks}",
     ]
-    if len(parameters["topics"]) > 1:
-        parts.insert(3, f"{len(parameters['topics'])} topics")
-    if not parameters["completions"]:
+    if len(parameters.topics) > 1:
+        parts.insert(3, f"{len(parameters.topics)} topics")
+    if not parameters.completions:
         parts.append("no delivery reports")
-    if parameters["transaction_messages"] is not None:
-        parts.append(f"transactions of {plural(parameters['transaction_messages'], 'message')}")
-    if parameters["compression"] != "none":
-        parts.append(str(parameters["compression"]))
-    if parameters["warm_up_messages"]:
-        parts.append(f"warm-up {count_text(parameters['warm_up_messages'])}")
+    if parameters.transaction_messages is not None:
+        parts.append(f"transactions of {plural(parameters.transaction_messages, 'message')}")
+    if parameters.compression != "none":
+        parts.append(str(parameters.compression))
+    if parameters.warm_up_messages:
+        parts.append(f"warm-up {count_text(parameters.warm_up_messages)}")
     return " · ".join(parts)
 
 
 def swept_text(parameters: Parameters) -> str:
     """`message.size=100 rate=1k/s`, or nothing."""
-    return " ".join(f"{field}={knob_text(value)}" for field, value in parameters["swept"].items())
+    return " ".join(f"{field}={knob_text(value)}" for field, value in parameters.swept.items())
 
 
 def knob_name(path: str) -> str:
@@ -95,36 +170,36 @@ def knob_text(value: Any) -> str:
 
 def rate_text(rate: Any) -> str:
     if isinstance(rate, list):
-        steps = (f"{rate_per_s_text(step['rate_per_s'])} for {step['for_s']:g} s" for step in rate)
+        steps = (f"{rate_per_s_text(step.rate_per_s)} for {step.for_s:g} s" for step in rate)
         return "in steps of " + ", ".join(steps)
     return "as fast as it goes" if rate == "unlimited" else f"at {rate_per_s_text(rate)}"
 
 
-def size_text(size: Any) -> str:
-    if isinstance(size, dict):
-        if "protobuf" in size:
-            return "protobuf orders"
-        if "lines_of" in size:
-            return f"lines of {size['lines_of']}"
-        return f"{size['distribution']} {format_bytes(size['min'])} to {format_bytes(size['max'])}"
+def size_text(size: int | DrawnSize | LinesOf | ProtobufOrders) -> str:
+    if isinstance(size, ProtobufOrders):
+        return "protobuf orders"
+    if isinstance(size, LinesOf):
+        return f"lines of {size.lines_of}"
+    if isinstance(size, DrawnSize):
+        return f"{size.distribution} {format_bytes(size.min)} to {format_bytes(size.max)}"
     return format_bytes(size)
 
 
 def _clients_text(parameters: Parameters) -> str:
-    if parameters["streams"] == "shared":
-        return f"{plural(parameters['producers'], 'producer')}, {plural(parameters['consumers'], 'consumer')}"
-    processes = parameters["processes"]
-    if not parameters["consumers"]:
-        word = "process" if processes["producer"] == 1 else "processes"
-        return f"{plural(parameters['producers'], 'producer')} in {processes['producer']} {word}"
-    pairs = plural(parameters["producers"], "producer/consumer pair")
-    return f"{pairs} in {processes['producer']} + {processes['consumer']} processes"
+    if parameters.streams == "shared":
+        return f"{plural(parameters.producers, 'producer')}, {plural(parameters.consumers, 'consumer')}"
+    processes = parameters.processes
+    if not parameters.consumers:
+        word = "process" if processes.producer == 1 else "processes"
+        return f"{plural(parameters.producers, 'producer')} in {processes.producer} {word}"
+    pairs = plural(parameters.producers, "producer/consumer pair")
+    return f"{pairs} in {processes.producer} + {processes.consumer} processes"
 
 
 def _amount_text(parameters: Parameters) -> str:
-    if parameters["messages"] is not None:
-        return plural(parameters["messages"], "message")
-    return f"{parameters['duration_s']:g} s"
+    if parameters.messages is not None:
+        return plural(parameters.messages, "message")
+    return f"{parameters.duration_s:g} s"
 
 
 def _rate(load: Load) -> Any:

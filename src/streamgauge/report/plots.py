@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from streamgauge.report.document import Document
 from streamgauge.report.gnuplot import gnuplot_data, gnuplot_script
 from streamgauge.report.markup import Markup, data_table, tag
+from streamgauge.report.old_shape import Document
 from streamgauge.report.page_frame import filled_page, part, place_figures
 from streamgauge.report.pictures import pictures
 from streamgauge.report.plot_parts import Figure

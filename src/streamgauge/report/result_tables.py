@@ -58,10 +58,10 @@ def _hidden(path: str) -> bool:
 def _read_file(run: RunDir, path: str, table: Table) -> pa.Table:
     try:
         with run.open_input(path) as stream:
-            content = pq.read_table(stream, columns=table.column_names)
+            content = table.with_new_columns(pq.read_table(stream))
         # Spark marks every column as nullable; what is null then shows as null in the report.
         wanted = pa.schema([field.with_nullable(True) for field in table.arrow_schema()])
-        return content.select(table.column_names).cast(wanted)
+        return content.cast(wanted)
     except (pa.ArrowException, OSError, KeyError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise CorruptRun(

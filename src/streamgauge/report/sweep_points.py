@@ -12,7 +12,7 @@ from typing import Any
 
 from streamgauge.core.errors import BadInput
 from streamgauge.core.units import format_bytes
-from streamgauge.report.document import Document
+from streamgauge.report.old_shape import Document
 from streamgauge.report.words import main_leg
 
 KNOBS: dict[str, Callable[[Document], Any]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-from streamgauge.report.document import Document
+from streamgauge.report.old_shape import Document
 from streamgauge.report.plot_parts import Figure, axis_note, line_style, plain, short, value_axis
 from streamgauge.report.result_tables import Row
 from streamgauge.report.words import LEG_NAMES, main_leg

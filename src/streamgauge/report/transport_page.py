@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from streamgauge.report.figures import curve, percentile_plot
 from streamgauge.report.markup import Markup, data_table, tag
+from streamgauge.report.old_shape import Document
 from streamgauge.report.page_frame import place_figures
 from streamgauge.report.plot_parts import Figure
 from streamgauge.report.quantities import NOTHING
 from streamgauge.report.result_tables import Row
-from streamgauge.report.transport_rows import LEG, Document, is_paced, promises_text, rate_name
 from streamgauge.report.transport_text import (
     HARNESS_MEANS,
     HEADINGS,
+    LEG,
     UNITS,
     by_transport,
     cells,
+    is_paced,
+    promises_text,
+    rate_name,
     remarks,
     title,
 )

@@ -12,8 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from streamgauge.report.old_shape import Document
 from streamgauge.report.quantities import NOTHING, count_text, digits_text
-from streamgauge.report.transport_rows import SHOWN_PERCENTILES, Document, promises_text, rate_name, unlike
+
+SHOWN_PERCENTILES = {"p25": "25th", "p50": "50th", "p90": "90th", "p99": "99th", "p99_9": "99.9th"}
+LEG = "intended_to_received"
 
 UNITS = (
     "Latency in ms, from when a message was due until it was parsed: with serialisation and deserialisation."
@@ -25,6 +28,41 @@ HARNESS_MEANS = (
 _DRIFT_SHARE, _DRIFT_MS_PER_S = 0.1, 0.1
 """Of the median, and at least so much, a second."""
 HEADINGS = ["RPS/Latency", *SHOWN_PERCENTILES.values(), "max", "lost", "harness 50th", "harness 99th", "rate"]
+
+
+def is_paced(case: Document) -> bool:
+    """At one constant rate."""
+    return isinstance(case["parameters"]["rate"], (int, float))
+
+
+def rate_name(per_s: float) -> str:
+    """As transport-bench writes it: 1K, 25K."""
+    return f"{per_s / 1000:g}K" if per_s >= 1000 else f"{per_s:g}"
+
+
+def unlike(part: Document) -> str | None:
+    """What must be said when transports with different promises stand in one report."""
+    keep = [about["transport"] for about in part["transports"] if about["promises"].get("durable")]
+    lose = [about["transport"] for about in part["transports"] if about["promises"].get("durable") is False]
+    if not keep or not lose:
+        return None
+    kept, gone = ", ".join(keep), ", ".join(lose)
+    return (
+        f"Not alike: {kept} (durable) and {gone} (nothing is kept). "
+        "Their latencies are the price of different promises."
+    )
+
+
+def promises_text(promises: Document) -> str:
+    if not promises:
+        return "its promises are not known"
+    return " · ".join(
+        [
+            "durable log" if promises["durable"] else "in memory only",
+            "ordered" if promises["ordered"] else "no order",
+            "acknowledged by its server" if promises["acked"] else "no acknowledgement (fire and forget)",
+        ]
+    )
 
 
 def cells(row: Document) -> list[str]:

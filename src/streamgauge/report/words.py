@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from streamgauge.report.parameters import knob_name, knob_text, swept_text
+from streamgauge.report.parameters import Parameters, knob_name, knob_text, swept_text
 from streamgauge.report.quantities import NOTHING, count_text
 
 LEG_NAMES = {
@@ -83,7 +83,7 @@ LIMIT_NAMES = {
 
 def case_title(case: dict[str, Any]) -> str:
     """What tells this case from the others."""
-    parts = [str(case["target"]), swept_text(case["parameters"])]
+    parts = [str(case["target"]), swept_text(Parameters(**case["parameters"]))]
     if case["iteration"] > 1:
         parts.append(f"round {case['iteration']}")
     return " ".join(part for part in parts if part)

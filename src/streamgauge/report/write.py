@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.comparison_csv import repetitions_csv
 from streamgauge.report.comparison_markdown import comparison_markdown
 from streamgauge.report.csv_files import write_csv_files
-from streamgauge.report.document import Document, document_text, results_document
+from streamgauge.report.document import Document, document_text
 from streamgauge.report.fanout_markdown import fanout_markdown
 from streamgauge.report.fanout_pictures import fanout_pictures
 from streamgauge.report.hdr_files import hgrm_text, hlog_text
 from streamgauge.report.kafka_perf_csv import write_kafka_perf_csv
 from streamgauge.report.limit_csv import limit_csv
+from streamgauge.report.old_shape import old_shape
 from streamgauge.report.page import render_page
 from streamgauge.report.plots import plot_files
 from streamgauge.report.result_tables import ResultTables
-from streamgauge.report.transport_rows import LEG, is_paced, rate_name
-from streamgauge.report.transport_text import transports_csv, transports_markdown
+from streamgauge.report.results import results_document
+from streamgauge.report.transport_text import LEG, is_paced, rate_name, transports_csv, transports_markdown
 from streamgauge.tables.results import HISTOGRAM
 
 
@@ -28,9 +30,10 @@ def write_report(run: RunDir) -> str:
     return write_parts(run, results_document(run, tables), tables)
 
 
-def write_parts(run: RunDir, document: Document, tables: ResultTables) -> str:
+def write_parts(run: RunDir, results: Document, tables: ResultTables) -> str:
     """The same for whoever has the document already."""
-    run.write_text(run.results_document, document_text(document))
+    run.write_text(run.results_document, document_text(results))
+    document = old_shape(results)
     write_csv_files(run, tables)
     if document["comparison"] is not None:
         for temperature in ("cold", "warm"):
@@ -53,7 +56,7 @@ def write_parts(run: RunDir, document: Document, tables: ResultTables) -> str:
     return run.url(run.report_page)
 
 
-def _write_transports(run: RunDir, document: Document, tables: ResultTables) -> None:
+def _write_transports(run: RunDir, document: dict[str, Any], tables: ResultTables) -> None:
     """Transport-bench's table, and each histogram as the usual tools read it."""
     part = document["transports"]
     run.write_text(f"{run.report_csv}/transports.csv", transports_csv(part))

@@ -109,6 +109,10 @@ class Family(ABC, Generic[W]):
 
     # report
 
+    def document_model(self) -> type[Document] | None:
+        """What `document` gives: the JSON Schema is made from it."""
+        return None
+
     def document(self, run: RunDir, plan: Plan, tables: ResultTables) -> Document | None:
         """Its results as a typed document; None: the figures of every case, and nothing beside them."""
         return None

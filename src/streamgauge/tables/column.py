@@ -25,6 +25,8 @@ class Column:
     kind: Kind
     meaning: str
     nullable: bool = False
+    is_new: bool = False
+    """Files of older runs may lack it: it is null there."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,13 @@ class Table:
     @property
     def column_names(self) -> list[str]:
         return [column.name for column in self.columns]
+
+    def with_new_columns(self, rows: pa.Table) -> pa.Table:
+        """The rows with this table's columns, of which an older file lacks the new ones; else a KeyError."""
+        for column in self.columns:
+            if column.is_new and column.name not in rows.column_names:
+                rows = rows.append_column(column.name, pa.nulls(rows.num_rows, _ARROW[column.kind]))
+        return rows.select(self.column_names)
 
     def arrow_schema(self) -> pa.Schema:
         return pa.schema([pa.field(c.name, _ARROW[c.kind], nullable=c.nullable) for c in self.columns])

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from streamgauge.tables.column import Column, Table
 from streamgauge.tables.comparison_events import CLIENT_SETTINGS
+from streamgauge.tables.results import CAUSES
 
 _CASE = Column("case", "string", "id of the case")
 _CELL = (
@@ -57,8 +61,8 @@ COMPARISONS = Table(
     (
         *_CELL,
         Column("status", "string", "ok; failed: a repetition did, or a message is missing; partial"),
-        Column("reasons", "string", "why it is not ok; one a line"),
-        Column("warnings", "string", "what to beware of; one a line"),
+        Column("integrity", "string", "is every message accounted for: ok, or the worst that became of one"),
+        Column("validity", "string", "may its verdict be quoted: valid, invalid or not_measured"),
         *_side_columns("a", "A"),
         *_side_columns("b", "B"),
         *(
@@ -95,4 +99,9 @@ COMPARISONS = Table(
 
 APPLIED_SETTINGS = Table("applied_settings", CLIENT_SETTINGS.row, (_CASE, *CLIENT_SETTINGS.columns))
 
-COMPARISON_TABLES = (REPETITIONS, COMPARISONS, APPLIED_SETTINGS)
+COMPARISON_TABLES = (REPETITIONS, COMPARISONS, APPLIED_SETTINGS, CAUSES)
+
+
+def subject_of(row: Mapping[str, Any]) -> str:
+    """What the causes of a comparison are kept under, in table `causes`."""
+    return f"{row['operation']} {row['temperature']} {row['length']} {row['messages']}"

@@ -71,6 +71,8 @@ SAMPLES = Table(
         Column("net_received_bytes", "int64", "bytes received since boot; machine only", nullable=True),
         Column("disk_read_bytes", "int64", "bytes read since the start", nullable=True),
         Column("disk_written_bytes", "int64", "bytes written since the start", nullable=True),
+        Column("swapped_bytes", "int64", "bytes swapped in and out since boot; machine only", True, True),
+        Column("throttled_count", "int64", "times its cgroup had used up its CPU; machine only", True, True),
     ),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streamgauge.tables.column import Column, Table
-from streamgauge.tables.results import PERCENTILES
+from streamgauge.tables.results import CAUSES, PERCENTILES
 
 _CASE = Column("case", "string", "id of the case")
 
@@ -21,7 +21,8 @@ POINTS = Table(
         Column("clients", "int64", "clients wanted"),
         Column("status", "string", "ok, failed, partial or not run"),
         Column("holds", "bool", "all was delivered, and the mean is within the limit; null: not known", True),
-        Column("reasons", "string", "why it does not hold or was not run, or what to know; one a line"),
+        Column("integrity", "string", "is every update accounted for: ok, or the worst that became of one"),
+        Column("validity", "string", "may its figures be quoted: valid, invalid or not_measured"),
         Column("messages", "int64", "messages that Kafka took, warm-up and all"),
         Column("rate_per_s", "float64", "messages a second, by when they were really sent", nullable=True),
         Column("expected", "int64", "updates due to all clients together"),
@@ -63,4 +64,4 @@ LATENCY_COUNTS = Table(
     ),
 )
 
-FANOUT_TABLES = (POINTS, LATENCY_COUNTS)
+FANOUT_TABLES = (POINTS, LATENCY_COUNTS, CAUSES)

@@ -177,6 +177,8 @@ RESOURCES = Table(
                 "disk_written_bytes_per_s",
             )
         ),
+        Column("swapped_bytes_per_s", "float64", "swapped in and out; machine only", True, True),
+        Column("throttled_per_s", "float64", "times its cgroup had no CPU left; machine only", True, True),
     ),
 )
 
@@ -212,11 +214,27 @@ VERDICTS = Table(
     "what is to be said of one case",
     (
         _CASE,
-        Column("status", "string", "ok, failed or partial"),
-        Column("reasons", "string", "why it is not ok, or what to know; one a line"),
-        Column("bottleneck", "string", "client_cpu, generator, broker, network, disk, machine_cpu or none"),
-        Column("bottleneck_reason", "string", "the figures that say so"),
+        Column("status", "string", "how it ended: ok, failed or partial"),
+        Column("integrity", "string", "is every message accounted for: ok, or the worst that became of one"),
+        Column("validity", "string", "may its figures be quoted: valid, invalid or not_measured"),
+        Column("bottleneck", "string", "client_cpu, generator, broker, machine_cpu or none"),
         Column("drift_ms_per_s", "float64", "slope of the per-second median latency", nullable=True),
+    ),
+)
+
+CAUSES = Table(
+    "causes",
+    "a figure of one reason for a verdict, or the reason alone when it has none",
+    (
+        _CASE,
+        Column("subject", "string", "what of the case it is about; empty: all of it"),
+        Column("verdict", "string", "integrity, validity, bottleneck; warning or note: of no verdict"),
+        Column("place", "int32", "its place among the reasons of this verdict, from 0"),
+        Column("code", "string", "which reason; core/verdicts has them all"),
+        Column("about", "string", "which of several it is of: a library, an agent", nullable=True),
+        Column("text", "string", "what somebody else said", nullable=True),
+        Column("figure", "string", "name of the figure, with its unit", nullable=True),
+        Column("value", "float64", "the figure", nullable=True),
     ),
 )
 
@@ -232,4 +250,5 @@ RESULT_TABLES = (
     CPU,
     CLOCKS,
     VERDICTS,
+    CAUSES,
 )

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 import yaml
 
-from streamgauge.report.document import results_schema
+from streamgauge.report.schema import results_schema
 from tests.cli.streamgauge_command import agents_and_brokers, command, one_run, streamgauge
 from tests.launch.test_run_cycle import end
 from tests.waiting import wait_for

@@ -12,7 +12,7 @@ import jsonschema
 import psutil
 import pytest
 
-from streamgauge.report.document import results_schema
+from streamgauge.report.schema import results_schema
 
 from .streamgauge_command import agents_and_brokers, command, one_run, streamgauge
 

@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 import yaml
 
-from streamgauge.report.document import results_schema
+from streamgauge.report.schema import results_schema
 from tests.cli.streamgauge_command import agents_and_brokers, command, one_run, streamgauge
 
 KNEE_PER_S = 3210.0

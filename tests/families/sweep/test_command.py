@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from streamgauge.report.document import results_schema
+from streamgauge.report.schema import results_schema
 from tests.cli.streamgauge_command import agents_and_brokers, command, one_run, streamgauge
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from streamgauge.report.document import results_schema
+from streamgauge.report.schema import results_schema
 from tests.cli.streamgauge_command import command, one_run, streamgauge
 
 

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from streamgauge.agents.assignment import Assignment
     from streamgauge.agents.life import Life
     from streamgauge.core.run_dir import RunDir
+    from streamgauge.families.compare.document import CompareDocument
     from streamgauge.families.compare.workload import CompareWorkload
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
     from streamgauge.plan.contest import Contest
     from streamgauge.plan.plan_file import Plan
+    from streamgauge.report.result_tables import ResultTables
     from streamgauge.tables.column import Table
 
 
@@ -73,6 +75,16 @@ class Compare(Family["CompareWorkload"]):
         from streamgauge.analysis.comparison_pipeline import compare
 
         return compare
+
+    def document_model(self) -> type[CompareDocument]:
+        from streamgauge.families.compare.document import CompareDocument
+
+        return CompareDocument
+
+    def document(self, run: RunDir, plan: Plan, tables: ResultTables) -> CompareDocument:
+        from streamgauge.families.compare.document import compare_document
+
+        return compare_document(run, plan, tables)
 
     def command(self, name: str) -> Callable[..., Any]:
         from streamgauge.families.compare.command import compare

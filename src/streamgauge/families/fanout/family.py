@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from streamgauge.agents.assignment import Assignment
     from streamgauge.agents.life import Life
     from streamgauge.core.run_dir import RunDir
+    from streamgauge.families.fanout.document import FanoutDocument
     from streamgauge.families.fanout.workload import FanoutWorkload
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
     from streamgauge.plan.fanout_point import FanoutPoint
     from streamgauge.plan.plan_file import Plan
+    from streamgauge.report.result_tables import ResultTables
     from streamgauge.tables.column import Table
 
 
@@ -78,6 +80,16 @@ class FanOut(Family["FanoutWorkload"]):
         from streamgauge.analysis.fanout_pipeline import fan_out
 
         return fan_out
+
+    def document_model(self) -> type[FanoutDocument]:
+        from streamgauge.families.fanout.document import FanoutDocument
+
+        return FanoutDocument
+
+    def document(self, run: RunDir, plan: Plan, tables: ResultTables) -> FanoutDocument:
+        from streamgauge.families.fanout.document import fanout_document
+
+        return fanout_document(run, plan, tables)
 
     def command(self, name: str) -> Callable[..., Any]:
         if name == "generate":

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from streamgauge.spec.family import Family
 
 if TYPE_CHECKING:
+    from streamgauge.core.run_dir import RunDir
+    from streamgauge.families.limit.document import LimitDocument
     from streamgauge.families.limit.workload import LimitWorkload
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
+    from streamgauge.plan.plan_file import Plan
+    from streamgauge.report.result_tables import ResultTables
     from streamgauge.spec.search import Search
 
 
@@ -51,6 +55,16 @@ class Limit(Family["LimitWorkload"]):
         from streamgauge.families.limit.conduct import LimitConduct
 
         return LimitConduct()
+
+    def document_model(self) -> type[LimitDocument]:
+        from streamgauge.families.limit.document import LimitDocument
+
+        return LimitDocument
+
+    def document(self, run: RunDir, plan: Plan, tables: ResultTables) -> LimitDocument:
+        from streamgauge.families.limit.document import limit_document
+
+        return limit_document(run, plan, tables)
 
     def command(self, name: str) -> Callable[..., Any]:
         from streamgauge.families.limit.command import limit

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from streamgauge.spec.family import Family
 
 if TYPE_CHECKING:
+    from streamgauge.core.run_dir import RunDir
+    from streamgauge.families.transports.document import TransportsDocument
     from streamgauge.families.transports.workload import Ladder, TransportsWorkload
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
+    from streamgauge.plan.plan_file import Plan
+    from streamgauge.report.result_tables import ResultTables
 
 
 class Transports(Family["TransportsWorkload"]):
@@ -54,6 +58,16 @@ class Transports(Family["TransportsWorkload"]):
         from streamgauge.families.transports.conduct import TransportsConduct
 
         return TransportsConduct()
+
+    def document_model(self) -> type[TransportsDocument]:
+        from streamgauge.families.transports.document import TransportsDocument
+
+        return TransportsDocument
+
+    def document(self, run: RunDir, plan: Plan, tables: ResultTables) -> TransportsDocument:
+        from streamgauge.families.transports.document import transports_document
+
+        return transports_document(run, plan, tables)
 
     def command(self, name: str) -> Callable[..., Any]:
         from streamgauge.families.transports.command import transports

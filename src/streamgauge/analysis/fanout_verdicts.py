@@ -1,0 +1,74 @@
+"""Tables `points` and `causes` of a fan-out: what is to be said of each number of clients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from streamgauge.analysis.bottleneck import MACHINE_BUSY_SHARE
+from streamgauge.analysis.cause_rows import cause_rows
+from streamgauge.analysis.validity import Judged, validity
+from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Limit, cause, worst_integrity
+
+Row = dict[str, Any]
+
+_FAULTS = {
+    "missing": (CauseCode.MISSING, Integrity.LOST),
+    "unexpected": (CauseCode.UNEXPECTED, Integrity.UNEXPECTED),
+    "duplicate": (CauseCode.DUPLICATE, Integrity.DUPLICATE),
+}
+
+
+def judged_points(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
+    """Rows of table `points` and of table `causes`."""
+    judged: list[Row] = []
+    causes: list[Row] = []
+    for row in rows:
+        found = [_FAULTS[name] for name in _FAULTS if row[name]]
+        is_measured = row["expected"] > 0
+        accounted = worst_integrity(verdict for _, verdict in found) if found else Integrity.OK
+        quotable, doubts = validity(_judged(row))
+        judged.append(
+            row
+            | {
+                "holds": _holds(row),
+                "integrity": accounted.value if is_measured else Integrity.NOT_MEASURED.value,
+                "validity": quotable.value,
+            }
+        )
+        faults = [cause(code, message_count=row[name]) for name, (code, _) in _FAULTS.items() if row[name]]
+        said = {"integrity": faults, "validity": doubts, "note": _notes(row)}
+        for verdict, reasons in said.items():
+            causes += cause_rows(row["case"], verdict, reasons)
+    return judged, causes
+
+
+def _holds(row: Row) -> bool | None:
+    """As it was told while it ran; of a run of 0.1, which did not tell, from what came."""
+    if row["holds"] is not None or row["status"] != "ok" or not row["samples"]:
+        return row["holds"]  # type: ignore[no-any-return]
+    return not row["missing"] and bool(row["mean_ms"] <= row["mean_limit_ms"])
+
+
+def _judged(row: Row) -> Judged:
+    share = row["machine_share"]
+    return Judged(
+        measured_count=row["samples"],
+        ended_well=row["status"] == "ok",
+        latency_count=row["samples"],
+        p50_ms=row["p50_ms"],
+        p99_ms=row["p99_ms"],
+        lag_p99_ms=row["lag_p99_ms"],
+        medians_ms=[second["p50"] for second in row["seconds"] or ()],
+        limit=Limit.MACHINE_CPU if share is not None and share > MACHINE_BUSY_SHARE else None,
+        machine_share=share,
+        below_zero_count=int(row["min_ms"] is not None and row["min_ms"] < 0),
+        swapped_bytes=row["swapped_bytes"],
+        throttled_count=row["throttled_count"],
+    )
+
+
+def _notes(row: Row) -> Iterator[Cause]:
+    if row["status_reason"]:
+        code = CauseCode.SKIPPED if row["is_skipped"] else CauseCode.RECORDED
+        yield cause(code, row["status_reason"])

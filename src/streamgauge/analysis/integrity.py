@@ -1,0 +1,50 @@
+"""Is every message of a case accounted for? Warm-up included: it must not lose messages either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from streamgauge.core.verdicts import Cause, CauseCode, Integrity, cause, worst_integrity
+from streamgauge.tables.faults import without_outcome
+
+_VERDICTS = {
+    CauseCode.LOST_WRITE: Integrity.LOST,
+    CauseCode.UNSEEN: Integrity.LOST,
+    CauseCode.NOT_ARRIVED: Integrity.LOST,
+    CauseCode.CORRUPT: Integrity.CORRUPT,
+    CauseCode.FAILED: Integrity.FAILED,
+    CauseCode.NO_OUTCOME: Integrity.NO_OUTCOME,
+    CauseCode.UNEXPECTED: Integrity.UNEXPECTED,
+    CauseCode.DUPLICATE: Integrity.DUPLICATE,
+    CauseCode.OUT_OF_ORDER: Integrity.OUT_OF_ORDER,
+}
+FATAL = (Integrity.LOST, Integrity.CORRUPT, Integrity.FAILED)
+"""With one of these a case has failed; the others are marked."""
+
+
+def integrity(
+    counts: Mapping[str, int], *, has_consumers: bool, has_completions: bool
+) -> tuple[Integrity, list[Cause]]:
+    """`counts`: a row of table `accounting`, of all phases together."""
+    if not counts["sent"]:
+        return Integrity.NOT_MEASURED, []
+    causes = list(_causes(counts, has_consumers, has_completions))
+    if causes:
+        return worst_integrity(_VERDICTS[found.code] for found in causes), causes
+    return (Integrity.OK if has_consumers or has_completions else Integrity.NOT_CHECKED), []
+
+
+def _causes(counts: Mapping[str, int], has_consumers: bool, has_completions: bool) -> Iterator[Cause]:
+    # Without delivery reports nothing is known to be acknowledged; but what was sent is to arrive.
+    not_arrived = 0
+    if has_consumers and not has_completions:
+        not_arrived = max(0, counts["sent"] - counts["failed"] - counts["received"] - counts["corrupt"])
+    silent = without_outcome(counts, has_consumers=has_consumers, has_completions=has_completions)
+    found = {
+        CauseCode.NOT_ARRIVED: not_arrived,
+        CauseCode.NO_OUTCOME: 0 if not_arrived else silent,
+    }
+    for code in _VERDICTS:
+        count = found.get(code, counts.get(code.value, 0))
+        if count:
+            yield cause(code, message_count=count)

@@ -1,0 +1,139 @@
+"""May the figures of a case be quoted? One rule a cause, each with the figures that it looks at.
+
+Integrity is another question: a case may account for every message and still say nothing of the system, and
+one that lost messages may be measured well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from streamgauge.analysis.at_rest import unrest
+from streamgauge.core.verdicts import Cause, CauseCode, Limit, Validity, cause
+from streamgauge.tables.percentile_support import HEADLINE, fewest_messages
+
+LATE_SHARE = 0.5
+"""Of the latency's p99: with a schedule lag as long as that, the figure is of whoever sends."""
+LATE_LEAST_MS = 0.1
+"""A wait for the next message's time is not exact to less than this."""
+
+CLOCK_SHARE = 0.25
+"""Of the median latency: by how much clocks may be wrong before the figure is of them."""
+
+_CPU_LIMITS = (Limit.CLIENT_CPU, Limit.MACHINE_CPU)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the rules look at; None where it is not known."""
+
+    measured_count: int = 0
+    planned_count: int | None = None
+    ended_well: bool = True
+    is_paced: bool = True
+    wanted_per_s: float | None = None
+    sent_per_s: float | None = None
+    missed_rate: bool = False
+    latency_count: int | None = None
+    p50_ms: float | None = None
+    p99_ms: float | None = None
+    lag_p99_ms: float | None = None
+    medians_ms: Sequence[float] = ()
+    """Of each second that was measured, in their order."""
+    drift_ms_per_s: float | None = None
+    limit: Limit | None = None
+    machine_share: float | None = None
+    busiest_client_cores: float | None = None
+    clock_error_ms: float | None = None
+    below_zero_count: int | None = None
+    swapped_bytes: float | None = None
+    throttled_count: float | None = None
+
+
+def validity(case: Judged) -> tuple[Validity, list[Cause]]:
+    if not case.measured_count:
+        return Validity.NOT_MEASURED, []
+    causes = list(validity_causes(case))
+    return (Validity.INVALID if causes else Validity.VALID), causes
+
+
+def validity_causes(case: Judged) -> Iterator[Cause]:
+    """The gravest first. What a load without pace is quoted for is its rate: its latency is of its queue."""
+    yield from _incomplete(case)
+    if case.is_paced:
+        yield from _not_at_rest(case)
+        yield from _rate_missed(case)
+        yield from _generator_late(case)
+        yield from _no_cpu_left(case)
+        yield from _clock_error(case)
+        yield from _too_few_messages(case)
+    yield from _swapped_or_throttled(case)
+
+
+def _incomplete(case: Judged) -> Iterator[Cause]:
+    is_short = case.planned_count is not None and case.measured_count < case.planned_count
+    if is_short or not case.ended_well:
+        yield cause(
+            CauseCode.INCOMPLETE, measured_count=case.measured_count, planned_count=case.planned_count
+        )
+
+
+def _not_at_rest(case: Judged) -> Iterator[Cause]:
+    found = unrest(case.medians_ms)
+    if found is not None:
+        yield cause(
+            CauseCode.NOT_AT_REST,
+            before_ms=found.before_ms,
+            after_ms=found.after_ms,
+            change_second_count=found.change_second,
+            drift_ms_per_s=case.drift_ms_per_s,
+        )
+
+
+def _rate_missed(case: Judged) -> Iterator[Cause]:
+    if case.missed_rate:
+        yield cause(CauseCode.RATE_MISSED, sent_per_s=case.sent_per_s, wanted_per_s=case.wanted_per_s)
+
+
+def _generator_late(case: Judged) -> Iterator[Cause]:
+    lag, latency = case.lag_p99_ms, case.p99_ms
+    if lag is not None and latency is not None and lag > max(LATE_SHARE * latency, LATE_LEAST_MS):
+        yield cause(CauseCode.GENERATOR_LATE, lag_p99_ms=lag, latency_p99_ms=latency)
+
+
+def _no_cpu_left(case: Judged) -> Iterator[Cause]:
+    if case.limit in _CPU_LIMITS:
+        yield cause(
+            CauseCode.NO_CPU_LEFT,
+            machine_busy_share=case.machine_share,
+            busiest_client_cores=case.busiest_client_cores,
+        )
+
+
+def _clock_error(case: Judged) -> Iterator[Cause]:
+    error, median = case.clock_error_ms, case.p50_ms
+    is_large = error is not None and median is not None and error > CLOCK_SHARE * median
+    if is_large or case.below_zero_count:
+        yield cause(
+            CauseCode.CLOCK_ERROR,
+            clock_error_ms=error,
+            latency_p50_ms=median,
+            below_zero_count=case.below_zero_count or None,
+        )
+
+
+def _too_few_messages(case: Judged) -> Iterator[Cause]:
+    if case.latency_count is not None and case.latency_count < fewest_messages(HEADLINE):
+        yield cause(
+            CauseCode.TOO_FEW_MESSAGES,
+            message_count=case.latency_count,
+            needed_count=fewest_messages(HEADLINE),
+        )
+
+
+def _swapped_or_throttled(case: Judged) -> Iterator[Cause]:
+    if case.swapped_bytes:
+        yield cause(CauseCode.SWAPPED, swapped_bytes=case.swapped_bytes)
+    if case.throttled_count:
+        yield cause(CauseCode.THROTTLED, throttled_count=case.throttled_count)

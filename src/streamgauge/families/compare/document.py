@@ -1,0 +1,316 @@
+"""The document of a comparison: how two libraries were compared, and what came of it, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any, ClassVar, Literal
+
+from streamgauge.core.run_dir import RunDir
+from streamgauge.core.verdicts import Cause, CauseCode, cause
+from streamgauge.plan.cases import as_work
+from streamgauge.plan.contest import Contest, Side
+from streamgauge.plan.plan_file import Plan
+from streamgauge.report.document import (
+    Document,
+    IntegrityVerdict,
+    Part,
+    ValidityVerdict,
+    Verdicts,
+    causes_of,
+    head_of,
+    strict,
+)
+from streamgauge.report.result_tables import ResultTables, Row
+from streamgauge.spec.comparison import Comparison
+from streamgauge.spec.target import Target
+from streamgauge.tables.comparison_events import ENGINE
+from streamgauge.tables.comparison_results import APPLIED_SETTINGS, COMPARISONS, subject_of
+
+LIBRARIES: tuple[Side, ...] = ("a", "b")
+_OF_BOTH = ("cpu_us_per_message", "crossings_per_message", "jni_calls_per_message")
+
+
+class Verdict(StrEnum):
+    A_FASTER = "A faster"
+    B_FASTER = "B faster"
+    EQUIVALENT = "equivalent"
+    INCONCLUSIVE = "inconclusive"
+
+
+class Library(Part):
+    name: str
+    driver: str
+    engine: str
+    version: str | None
+
+
+class AppliedSetting(Part):
+    native: str | None
+    """the library's own name; null: it has no such setting"""
+    value: str | None
+    """what was in force; null: left to the system, or no such setting"""
+    note: str
+
+
+class ComparedSetting(Part):
+    name: str
+    role: str
+    is_shared: bool
+    """it has a name across libraries"""
+    a: AppliedSetting | None
+    b: AppliedSetting | None
+
+
+class Bursts(Part):
+    length: int
+    interval_s: float
+
+
+class Conditions(Part):
+    a: Library
+    b: Library
+    lengths: list[int]
+    message_counts: list[int]
+    repeat: int
+    preset: Literal["fair", "seed"]
+    acks: str
+    compression: str
+    partitions: int
+    replicas: int
+    process: Literal["own", "shared"]
+    check_on_consume: bool
+    bursts: Bursts | None
+    warm_up_messages: int
+    equivalence_percent: float
+    settings: list[ComparedSetting]
+    notes: list[Cause]
+    """what to know before believing the comparison"""
+
+
+class Times(Part):
+    count: int
+    max_us: float | None
+    min_us: float | None
+    mean_us: float | None
+    sd_us: float | None
+    cv_percent: float | None
+    median_us: float | None
+    is_two_humped: bool
+
+
+class Ratio(Part):
+    """A over B; below 100 A is better."""
+
+    max: float | None
+    min: float | None
+    mean: float | None
+    sd: float | None
+    cv: float | None
+    median: float | None
+    """of the pairs' ratios"""
+
+
+class Control(Part):
+    """A against itself."""
+
+    median_percent: float | None
+    interval_percent: tuple[float, float] | None
+    p: float | None
+    verdict: Verdict
+
+
+class OfBoth(Part):
+    a: float | None
+    b: float | None
+
+
+class ComparedAccounting(Part):
+    """Of A, B and control, all repetitions."""
+
+    expected: int
+    seen: int
+    missing: int
+    duplicate: int
+    corrupt: int | None
+    """null: not checked"""
+    failed: int
+    """trials"""
+
+
+class Compared(Verdicts):
+    """A against B in one cell, operation and temperature."""
+
+    operation: Literal["produce", "consume", "round_trip"]
+    temperature: Literal["cold", "warm"]
+    length: int
+    messages: int
+    verdict: Verdict
+    is_tainted: bool
+    """the control found a difference where there is none"""
+    pairs: int
+    ratio_percent: Ratio
+    interval_percent: tuple[float, float] | None
+    """95% interval of the median"""
+    p: float | None
+    """corrected by Holm over the whole run"""
+    p_uncorrected: float | None
+    detectable_percent: float | None
+    """least difference found in 4 of 5 such runs"""
+    control: Control
+    a: Times
+    b: Times
+    cpu_us_per_message: OfBoth
+    crossings_per_message: OfBoth
+    jni_calls_per_message: OfBoth
+    accounting: ComparedAccounting
+    warnings: list[Cause]
+    """true of the figures, and no reason not to quote them"""
+
+
+class CompareDocument(Document):
+    comparison: Conditions
+    """how libraries were compared"""
+    comparisons: list[Compared]
+
+    row_field: ClassVar[str] = "comparisons"
+
+
+def compare_document(run: RunDir, plan: Plan, tables: ResultTables) -> CompareDocument:
+    [case] = plan.cases
+    contest = as_work(case.work, Contest)
+    found = [_compared(row, tables) for row in tables.rows(COMPARISONS, case.id)]
+    found.sort(key=_as_planned(contest))
+    head = head_of(run, plan, {place_of(row): row for row in found})
+    conditions = _conditions(contest, found, tables.rows(APPLIED_SETTINGS, case.id))
+    return CompareDocument(**head, comparison=conditions, comparisons=found)
+
+
+def place_of(row: Compared) -> str:
+    return subject_of(row.model_dump(include={"operation", "temperature", "length", "messages"}))
+
+
+def _as_planned(contest: Contest) -> Any:
+    plan = contest.comparison
+    temperatures = ("cold", "warm")
+
+    def place(row: Compared) -> tuple[int, ...]:
+        return (
+            plan.operations.index(row.operation),
+            temperatures.index(row.temperature),
+            plan.messages.index(row.messages),
+            plan.lengths.index(row.length),
+        )
+
+    return place
+
+
+def _compared(row: Row, tables: ResultTables) -> Compared:
+    causes = {
+        kind: causes_of(tables, row["case"], kind, subject_of(row))
+        for kind in ("integrity", "validity", "warning")
+    }
+    same = (
+        "operation",
+        "temperature",
+        "length",
+        "messages",
+        "status",
+        "verdict",
+        "is_tainted",
+        "pairs",
+        "p",
+        "p_uncorrected",
+        "detectable_percent",
+    )
+    content: dict[str, Any] = {
+        **{name: row[name] for name in same},
+        "ratio_percent": {name: row[f"ratio_{name}_percent"] for name in Ratio.model_fields},
+        "interval_percent": _interval(row, "interval"),
+        "control": {
+            "median_percent": row["control_ratio_median_percent"],
+            "interval_percent": _interval(row, "control_interval"),
+            "p": row["control_p"],
+            "verdict": row["control_verdict"],
+        },
+        **{str(side): {name: row[f"{side}_{name}"] for name in Times.model_fields} for side in LIBRARIES},
+        **{name: {side: row[f"{side}_{name}"] for side in LIBRARIES} for name in _OF_BOTH},
+        "accounting": {name: row[name] for name in ComparedAccounting.model_fields},
+    }
+    verdicts = {
+        "integrity": IntegrityVerdict(verdict=row["integrity"], causes=causes["integrity"]),
+        "validity": ValidityVerdict(verdict=row["validity"], causes=causes["validity"]),
+        "warnings": causes["warning"],
+    }
+    return Compared.model_validate(strict(content) | verdicts)
+
+
+def _interval(row: Row, name: str) -> list[float] | None:
+    low, high = row[f"{name}_low_percent"], row[f"{name}_high_percent"]
+    return None if low is None else [low, high]
+
+
+def _conditions(contest: Contest, found: list[Compared], settings: list[Row]) -> Conditions:
+    plan = contest.comparison
+    told = {row["side"]: (row["value"], row["note"] or None) for row in settings if row["role"] == ENGINE}
+    a, b = (_library(contest.target_of(side), *told.get(side, (plan.engine, None))) for side in LIBRARIES)
+    bursts = plan.bursts
+    return Conditions(
+        a=a,
+        b=b,
+        lengths=list(plan.lengths),
+        message_counts=list(plan.messages),
+        repeat=plan.repeat,
+        preset=plan.preset,
+        acks=plan.acks_in_force,
+        compression=plan.compression,
+        partitions=plan.topics.partitions,
+        replicas=plan.topics.replicas,
+        process=plan.process,
+        check_on_consume=plan.check_on_consume,
+        bursts=None if bursts is None else Bursts(length=bursts.length, interval_s=bursts.interval),
+        warm_up_messages=plan.warm_up_messages,
+        equivalence_percent=plan.equivalence_percent,
+        settings=_settings(settings),
+        notes=list(_notes(plan, found, is_mixed=a.engine != b.engine)),
+    )
+
+
+def _library(target: Target, engine: str, version: str | None) -> Library:
+    return Library(name=target.name, driver=target.driver, engine=engine, version=version)
+
+
+def _settings(rows: list[Row]) -> list[ComparedSetting]:
+    """One entry for each setting and role, with both libraries side by side; shared ones first."""
+    found: dict[tuple[bool, str, str], ComparedSetting] = {}
+    for row in sorted(rows, key=lambda row: (not row["is_shared"], row["role"] != "producer")):
+        if row["role"] == ENGINE:
+            continue
+        key = (row["is_shared"], row["role"], row["name"])
+        entry = found.setdefault(
+            key,
+            ComparedSetting(name=row["name"], role=row["role"], is_shared=row["is_shared"], a=None, b=None),
+        )
+        setattr(
+            entry, row["side"], AppliedSetting(**{name: row[name] for name in AppliedSetting.model_fields})
+        )
+    return list(found.values())
+
+
+def _notes(plan: Comparison, found: list[Compared], *, is_mixed: bool) -> Iterator[Cause]:
+    """`is_mixed`: the libraries' loops ran on different engines."""
+    tainted = sum(row.is_tainted for row in found)
+    if tainted:
+        yield cause(CauseCode.CONTROL_FAILED, tainted_count=tainted, comparison_count=len(found))
+    if is_mixed:
+        yield cause(CauseCode.ENGINES_DIFFER)
+    if plan.preset == "seed":
+        yield cause(CauseCode.SEED_PRESET)
+    if plan.process == "shared":
+        yield cause(CauseCode.SHARED_PROCESS)
+    if plan.bursts is not None:
+        yield cause(CauseCode.BURSTS, message_count=plan.bursts.length, pause_s=plan.bursts.interval)
+    if plan.acks_in_force == "0":
+        yield cause(CauseCode.NO_ACKS)
+    if "consume" in plan.operations and not plan.check_on_consume:
+        yield cause(CauseCode.VALUES_NOT_CHECKED)

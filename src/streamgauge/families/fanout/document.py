@@ -1,0 +1,216 @@
+"""The document of a fan-out: a point for each series and number of clients."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from streamgauge.core.run_dir import RunDir
+from streamgauge.families.fanout.published import HARDWARE, SLIPS, published
+from streamgauge.plan.cases import as_work
+from streamgauge.plan.fanout_point import FanoutPoint
+from streamgauge.plan.plan_file import Plan
+from streamgauge.report.document import (
+    Document,
+    IntegrityVerdict,
+    Part,
+    ValidityVerdict,
+    Verdicts,
+    causes_of,
+    head_of,
+    strict,
+)
+from streamgauge.report.result_tables import ResultTables, Row
+from streamgauge.spec.fanout import SCENARIOS
+from streamgauge.tables.fanout_results import POINTS, ROLES
+
+_WHOLE = "3full"
+"""The scenario whose updates are sent whole: what delta and patch are measured by."""
+GATEWAY = "gateway"
+
+
+class FanoutAccounting(Part):
+    messages: int
+    """that Kafka took, warm-up and all"""
+    expected: int
+    """updates due to all clients together"""
+    received: int
+    missing: int
+    duplicate: int
+    unexpected: int
+
+
+class FanoutLatency(Part):
+    """From when a message was due to when the client had it."""
+
+    mean: float | None
+    sd: float | None
+    min: float | None
+    p25: float | None
+    p50: float | None
+    p75: float | None
+    p90: float | None
+    p95: float | None
+    p98: float | None
+    p99: float | None
+    p99_9: float | None
+    max: float | None
+
+
+class Wire(Part):
+    to_clients_bits_per_s: float | None
+    from_clients_bits_per_s: float | None
+    bytes_per_client: float | None
+    """that a client received in the whole case"""
+    bytes_per_update: float | None
+    broker_sent_bits_per_s: float | None
+    broker_received_bits_per_s: float | None
+
+
+class Use(Part):
+    cpu_cores: float | None
+    """kept busy while messages were sent, all its processes"""
+    memory_bytes: float | None
+    """most resident memory, all its processes"""
+
+
+class UseByRole(Part):
+    broker: Use
+    gateway: Use
+    swarm: Use
+    producer: Use
+
+
+class PublishedPoint(Part):
+    mean_ms: float | None
+    sd_ms: float | None
+    holds: bool | None
+    """null: nothing was published of it"""
+    bits_per_s: float | None
+
+
+class Point(Verdicts):
+    case: str
+    series: str
+    via: str
+    """kafka-groups, kafka-standalone or gateway"""
+    scenario: str
+    clients: int
+    holds: bool | None
+    """all was delivered, and the mean is within the limit; null: not known"""
+    rate_per_s: float | None
+    measured_clients: int
+    accounting: FanoutAccounting
+    samples: int
+    latency_ms: FanoutLatency
+    wire: Wire
+    use: UseByRole
+    published: PublishedPoint
+
+
+class Saving(Part):
+    """What a client of a gateway receives, over what one of Kafka does, or one that gets everything whole."""
+
+    scenario: str
+    against: str
+    """a series, or the same gateway with whole updates"""
+    bytes_per_client: float
+    against_bytes_per_client: float
+    percent: float
+
+
+class Published(Part):
+    hardware: str
+    slips: list[str]
+
+
+class FanoutFound(Part):
+    duration_s: float
+    warm_up_s: float
+    mean_limit_s: float
+    size_bytes: int
+    max_frequency: float | str
+    scenarios: dict[str, str]
+    points: list[Point]
+    savings: list[Saving]
+    published: Published
+
+
+class FanoutDocument(Document):
+    fanout: FanoutFound
+
+    row_field: ClassVar[str] = "fanout.points"
+
+
+def fanout_document(run: RunDir, plan: Plan, tables: ResultTables) -> FanoutDocument:
+    asked = as_work(plan.cases[0].work, FanoutPoint).fanout
+    points = [_point(tables.rows(POINTS, case.id)[0], tables) for case in plan.cases]
+    used = dict.fromkeys(point.scenario for point in points)
+    found = FanoutFound(
+        duration_s=asked.duration,
+        warm_up_s=asked.warm_up,
+        mean_limit_s=asked.mean_limit,
+        size_bytes=asked.size,
+        max_frequency=asked.max_frequency,
+        scenarios={name: SCENARIOS[name].meaning for name in used},  # type: ignore[index]
+        points=points,
+        savings=savings(points),
+        published=Published(hardware=HARDWARE, slips=list(SLIPS)),
+    )
+    # That a series comes to its end is what it was run for: the run is as good as the points that hold.
+    held = [point for point in points if point.holds]
+    head = head_of(run, plan, {point.case: point for point in points}, counted=held or points)
+    return FanoutDocument(**head, fanout=found)
+
+
+def _point(row: Row, tables: ResultTables) -> Point:
+    beside = published(row["scenario"], row["via"], row["clients"])
+    told = beside.mean_sd_ms
+    causes = {kind: causes_of(tables, row["case"], kind) for kind in ("integrity", "validity", "note")}
+    same = ("case", "series", "via", "scenario", "clients", "status", "holds", "rate_per_s")
+    content = {
+        **{name: row[name] for name in (*same, "measured_clients", "samples")},
+        "accounting": {name: row[name] for name in FanoutAccounting.model_fields},
+        "latency_ms": {name: row[f"{name}_ms"] for name in FanoutLatency.model_fields},
+        "wire": {name: row[name] for name in Wire.model_fields},
+        "use": {role: {name: row[f"{role}_{name}"] for name in Use.model_fields} for role in ROLES},
+        "published": {
+            "mean_ms": told[0] if isinstance(told, tuple) else None,
+            "sd_ms": told[1] if isinstance(told, tuple) else None,
+            "holds": None if told is None else isinstance(told, tuple),
+            "bits_per_s": beside.bits_per_s,
+        },
+    }
+    verdicts = {
+        "integrity": IntegrityVerdict(verdict=row["integrity"], causes=causes["integrity"]),
+        "validity": ValidityVerdict(verdict=row["validity"], causes=causes["validity"]),
+        "notes": causes["note"],
+    }
+    return Point.model_validate(strict(content) | verdicts)
+
+
+def savings(points: list[Point]) -> list[Saving]:
+    """A client's bytes do not depend on how many there are: a series' largest point that held is told."""
+    found = []
+    by_series: dict[tuple[str, str], Point] = {}
+    for point in points:
+        if point.holds and point.wire.bytes_per_client:
+            by_series[point.via, point.scenario] = point
+    for (via, scenario), point in by_series.items():
+        if via != GATEWAY:
+            continue
+        kind = SCENARIOS[scenario].kind  # type: ignore[index]
+        for (other, theirs), base in by_series.items():
+            same_messages = SCENARIOS[theirs].kind == kind  # type: ignore[index]
+            if not same_messages or (other == GATEWAY and (theirs != _WHOLE or scenario == _WHOLE)):
+                continue
+            mine, whole = point.wire.bytes_per_client or 0.0, base.wire.bytes_per_client or 0.0
+            found.append(
+                Saving(
+                    scenario=scenario,
+                    against=base.series if other != GATEWAY else "gateway, whole updates",
+                    bytes_per_client=mine,
+                    against_bytes_per_client=whole,
+                    percent=100 * mine / whole,
+                )
+            )
+    return found

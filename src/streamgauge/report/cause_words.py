@@ -1,0 +1,294 @@
+"""Words for verdicts and their causes: made here and nowhere else, last, and nothing reads them back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from streamgauge.core.units import format_bytes
+from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Limit, Validity
+from streamgauge.report.quantities import count_text, digits_text, ms_text, rate_per_s_text
+
+Figures = Mapping[str, float | int]
+
+INTEGRITY_WORDS = {
+    Integrity.OK: "all accounted for",
+    Integrity.LOST: "messages lost",
+    Integrity.CORRUPT: "messages corrupt",
+    Integrity.FAILED: "messages failed",
+    Integrity.NO_OUTCOME: "messages without outcome",
+    Integrity.UNEXPECTED: "unexpected records",
+    Integrity.DUPLICATE: "duplicates",
+    Integrity.OUT_OF_ORDER: "out of order",
+    Integrity.NOT_CHECKED: "not checked",
+    Integrity.NOT_MEASURED: "not measured",
+}
+
+VALIDITY_WORDS = {
+    Validity.VALID: "valid",
+    Validity.INVALID: "do not quote",
+    Validity.NOT_MEASURED: "not measured",
+}
+
+LIMIT_WORDS = {
+    Limit.CLIENT_CPU: "client CPU",
+    Limit.GENERATOR: "load generator",
+    Limit.BROKER: "broker",
+    Limit.MACHINE_CPU: "machine CPU",
+    Limit.NONE: "none found",
+}
+
+_SEED_FAULTS = (
+    "Preset seed: the settings of the benchmark this comparison follows, with their known faults. "
+    "fetch_min_bytes of 100,000 makes a consumer of less wait for the broker, 500 ms by default: such cells "
+    "measure that wait and no library. A linger of 100 ms is cut short by the flush at the end of a "
+    "test. acks=1 without idempotence promises less than either library's own defaults. "
+    "Use --preset fair for a verdict on the libraries."
+)
+
+
+def cause_text(cause: Cause) -> str:
+    """One line."""
+    return _SAID[cause.code](cause)
+
+
+def advice_text(cause: Cause) -> str | None:
+    """What to do about it; None: nothing can be said."""
+    return _ADVICE.get(cause.code)
+
+
+def limit_text(limit: Limit | None, cause: Cause | None) -> str:
+    if limit is None and cause is None:
+        return "not known"
+    name = "not known" if limit is None else LIMIT_WORDS[limit]
+    return name if cause is None else f"{name} – {cause_text(cause)}"
+
+
+def _counted(what: str) -> Callable[[Cause], str]:
+    return lambda cause: f"{count_text(int(cause.figures['message_count']))} {what}"
+
+
+def _plain(words: str) -> Callable[[Cause], str]:
+    return lambda _: words
+
+
+def _with_figures(words: str) -> Callable[[Cause], str]:
+    """What a bottleneck's rule says, and all the figures it had."""
+
+    def said(cause: Cause) -> str:
+        found = cause.figures
+        told = [form(found) for name, form in _BOTTLENECK_FIGURES.items() if name in found]
+        return f"{words}: {', '.join(told)}" if told else words
+
+    return said
+
+
+_BOTTLENECK_FIGURES: dict[str, Callable[[Figures], str]] = {
+    "lag_p99_ms": lambda f: f"schedule lag p99 {ms_text(f['lag_p99_ms'])}",
+    "ack_p50_ms": lambda f: f"ack p50 {ms_text(f['ack_p50_ms'])}",
+    "busiest_producer_cores": lambda f: f"busiest producer {f['busiest_producer_cores']:.2f} cores",
+    "busiest_consumer_cores": lambda f: f"busiest consumer {f['busiest_consumer_cores']:.2f} cores",
+    "broker_cores": lambda f: f"broker {f['broker_cores']:.2f} of {f['broker_host_core_count']} cores",
+    "machine_busy_share": lambda f: f"machine {100 * f['machine_busy_share']:.0f}% busy",
+}
+
+
+def _incomplete(cause: Cause) -> str:
+    found = cause.figures
+    if "planned_count" in found and found["measured_count"] < found["planned_count"]:
+        said = f"only {count_text(int(found['measured_count']))} of {count_text(int(found['planned_count']))}"
+        return f"{said} were measured" + (f": {cause.text}" if cause.text else "")
+    return "it did not come to its end"
+
+
+def _not_at_rest(cause: Cause) -> str:
+    before, after = cause.figures["before_ms"], cause.figures["after_ms"]
+    way = "rose" if after > before else "fell"
+    second = cause.figures.get("change_second_count")
+    when = "" if second is None else f" after second {second}"
+    return f"not at rest: the median of a second {way} from {ms_text(before)} to {ms_text(after)}{when}"
+
+
+def _rate_missed(cause: Cause) -> str:
+    sent, wanted = cause.figures["sent_per_s"], cause.figures["wanted_per_s"]
+    share = f"{100 * sent / wanted:.1f}%"
+    return f"missed its rate: {rate_per_s_text(sent)} of {rate_per_s_text(wanted)} ({share})"
+
+
+def _generator_late(cause: Cause) -> str:
+    lag, latency = cause.figures["lag_p99_ms"], cause.figures["latency_p99_ms"]
+    return f"sent late: schedule lag p99 {ms_text(lag)} of a latency p99 of {ms_text(latency)}"
+
+
+def _no_cpu_left(cause: Cause) -> str:
+    told = []
+    if "machine_busy_share" in cause.figures:
+        told.append(f"machine {100 * cause.figures['machine_busy_share']:.0f}% busy")
+    if "busiest_client_cores" in cause.figures:
+        told.append(f"busiest client {cause.figures['busiest_client_cores']:.2f} cores")
+    return f"no CPU left: {', '.join(told)}" if told else "no CPU left"
+
+
+def _clock_error(cause: Cause) -> str:
+    told = []
+    if "clock_error_ms" in cause.figures:
+        median = cause.figures.get("latency_p50_ms")
+        beside = "" if median is None else f", beside a median latency of {ms_text(median)}"
+        told.append(f"clocks may be {ms_text(cause.figures['clock_error_ms'])} apart{beside}")
+    if "below_zero_count" in cause.figures:
+        told.append(f"{count_text(int(cause.figures['below_zero_count']))} latencies below zero: kept")
+    return "; ".join(told)
+
+
+def _too_few(cause: Cause) -> str:
+    count, needed = (int(cause.figures[name]) for name in ("message_count", "needed_count"))
+    return f"too few messages for a p99: {count_text(count)}, it takes {count_text(needed)}"
+
+
+def _trials_failed(cause: Cause) -> str:
+    found = cause.figures
+    number = int(found["first_repetition_count"])
+    where = "warm-up" if number == 0 else f"repetition {number}"
+    return (
+        f"{found['failed_count']} of {found['trial_count']} trials failed; the first: "
+        f"{cause.about}, {where}: {cause.text}"
+    )
+
+
+def _control_failed(cause: Cause) -> str:
+    found = cause.figures
+    if "tainted_count" in found:
+        return (
+            f"The A/A control failed in {found['tainted_count']} of {found['comparison_count']} comparisons: "
+            "A was found different from itself there, so something else than the library was measured. "
+            "Their verdicts are marked."
+        )
+    return "the control found A different from itself"
+
+
+def _too_few_pairs(cause: Cause) -> str:
+    found = cause.figures
+    return (
+        f"{found['pair_count']} pairs cannot show a difference among {found['comparison_count']} "
+        f"comparisons; {found['needed_count']} could"
+    )
+
+
+def _of_side(words: Callable[[Figures], str]) -> Callable[[Cause], str]:
+    return lambda cause: f"{(cause.about or '').upper()}: {words(cause.figures)}"
+
+
+def _extremes(found: Figures) -> str:
+    if "max_share" in found:
+        return f"the maximum is {100 * found['max_share']:.0f}% above the mean"
+    return f"the minimum is {-100 * found['min_share']:.0f}% below the mean"
+
+
+def _waited(where: str) -> Callable[[Cause], str]:
+    def said(cause: Cause) -> str:
+        found = cause.figures
+        to_ack = f"to the ack {ms_text(found['acked_p99_ms'])}, " if "acked_p99_ms" in found else ""
+        return (
+            f"the schedule was held and no client was out of CPU, so messages waited {where}: p99 from "
+            f"sending {to_ack}to the consumer {ms_text(found['received_p99_ms'])}, "
+            f"schedule lag p99 {ms_text(found.get('lag_p99_ms'))}"
+        )
+
+    return said
+
+
+def _told(cause: Cause) -> str:
+    return cause.text or ""
+
+
+_SAID: dict[CauseCode, Callable[[Cause], str]] = {
+    CauseCode.LOST_WRITE: _counted("acked messages lost, though later ones of their partition came"),
+    CauseCode.UNSEEN: _counted("acked messages not seen, and nothing after them in their partition"),
+    CauseCode.NOT_ARRIVED: _counted("messages, sent without delivery reports, did not arrive"),
+    CauseCode.CORRUPT: _counted("corrupt records received"),
+    CauseCode.FAILED: _counted("messages failed to be delivered"),
+    CauseCode.NO_OUTCOME: _counted("messages without outcome: neither acked, nor failed, nor received"),
+    CauseCode.UNEXPECTED: _counted("unexpected records received: not sent by this case"),
+    CauseCode.DUPLICATE: _counted("duplicate copies received"),
+    CauseCode.OUT_OF_ORDER: _counted("messages received out of order"),
+    CauseCode.MISSING: _counted("messages missing"),
+    CauseCode.TRIALS_FAILED: _trials_failed,
+    CauseCode.NOT_AT_REST: _not_at_rest,
+    CauseCode.RATE_MISSED: _rate_missed,
+    CauseCode.GENERATOR_LATE: _generator_late,
+    CauseCode.NO_CPU_LEFT: _no_cpu_left,
+    CauseCode.CLOCK_ERROR: _clock_error,
+    CauseCode.TOO_FEW_MESSAGES: _too_few,
+    CauseCode.SWAPPED: lambda c: f"the machine swapped: {format_bytes(c.figures['swapped_bytes'])}",
+    CauseCode.THROTTLED: lambda c: (
+        f"the container's CPU was throttled {c.figures['throttled_count']:g} times"
+    ),
+    CauseCode.INCOMPLETE: _incomplete,
+    CauseCode.CONTROL_FAILED: _control_failed,
+    CauseCode.TOO_FEW_PAIRS: _too_few_pairs,
+    CauseCode.MEASURES_THE_WAIT: lambda c: (
+        f"less than fetch_min_bytes ({int(c.figures['fetch_min_bytes']):,}) to read: this measures how long "
+        "a broker waits"
+    ),
+    CauseCode.FEW_REPETITIONS: _of_side(
+        lambda f: f"only {f['repetition_count']} repetitions; at least {f['advised_count']} say more"
+    ),
+    CauseCode.SPREAD: _of_side(lambda f: f"SD is {100 * f['sd_share']:.0f}% of the mean"),
+    CauseCode.EXTREMES: _of_side(_extremes),
+    CauseCode.TWO_HUMPS: _of_side(lambda _: "the times have two humps: compare medians, not means"),
+    CauseCode.PRODUCER_OUT_OF_CPU: _with_figures("a producer had no CPU left"),
+    CauseCode.CONSUMER_OUT_OF_CPU: _with_figures("a consumer had no CPU left and fell behind"),
+    CauseCode.MACHINE_OUT_OF_CPU: _with_figures("a machine had no CPU left"),
+    CauseCode.BROKER_OUT_OF_CPU: _with_figures("a broker had no CPU left"),
+    CauseCode.SLOW_ACKS: _with_figures("acks came slowly while clients had CPU left"),
+    CauseCode.SCHEDULE_NOT_HELD: _with_figures("the schedule was not held, and nothing else was busy"),
+    CauseCode.NOTHING_MEASURED: _plain("nothing was measured"),
+    CauseCode.LOAD_HELD: _with_figures("the load was held"),
+    CauseCode.NO_CPU_FIGURES: _with_figures("not known without CPU figures"),
+    CauseCode.NOTHING_SATURATED: _with_figures("nothing was saturated"),
+    CauseCode.WAITED_BEHIND_PRODUCER: _waited("behind the producer"),
+    CauseCode.WAITED_BEHIND_ACK: _waited("between their ack and the consumer"),
+    CauseCode.NO_STEP_MISSED: _plain("no step missed an objective"),
+    CauseCode.STEP_NOT_KNOWN: _plain("nothing is known of the step that missed"),
+    CauseCode.RECORDED: _told,
+    CauseCode.SKIPPED: _told,
+    CauseCode.PLANNED: _told,
+    CauseCode.UNACKED: _counted("messages neither acked nor failed"),
+    CauseCode.BROKER_TIME_IS_CREATE_TIME: _plain(
+        "broker time is the client's create time, not the broker's append time"
+    ),
+    CauseCode.NO_DELIVERY_REPORTS: _plain("delivery reports were off: acks and failures are not known"),
+    CauseCode.NO_CONSUMERS: _plain("receipt not checked: no consumers"),
+    CauseCode.ENGINES_DIFFER: _plain(
+        "ENGINES DIFFER: one library's loop runs in the JVM, the other's in Python. This sets a "
+        "transport against a Python application; it does not compare two libraries as used from Python."
+    ),
+    CauseCode.SEED_PRESET: _plain(_SEED_FAULTS),
+    CauseCode.SHARED_PROCESS: _plain(
+        "All libraries share one process: threads of one may disturb the other."
+    ),
+    CauseCode.BURSTS: lambda c: (
+        f"Bursts of {c.figures['message_count']} messages with pauses of {digits_text(c.figures['pause_s'])} "
+        "s: pauses are not counted, but a library may work in them."
+    ),
+    CauseCode.NO_ACKS: _plain(
+        "acks=0: a message counts as produced when it was sent; only consuming tells if it arrived."
+    ),
+    CauseCode.VALUES_NOT_CHECKED: _plain(
+        "Values were not checked while consuming; every message was counted by its key."
+    ),
+}
+
+_ADVICE = {
+    CauseCode.NOT_AT_REST: "lengthen the warm-up, or lower the rate until it rests",
+    CauseCode.RATE_MISSED: "lower the rate, or add producers",
+    CauseCode.GENERATOR_LATE: "lower the rate, add producers, or leave the machine to this run",
+    CauseCode.NO_CPU_LEFT: "lower the rate, or run the clients on hosts of their own",
+    CauseCode.CLOCK_ERROR: "run producers and consumers on one host, or bring hosts nearer together",
+    CauseCode.TOO_FEW_MESSAGES: "measure longer",
+    CauseCode.SWAPPED: "give the machine more memory, or run less beside it",
+    CauseCode.THROTTLED: "raise the container's CPU limit",
+    CauseCode.INCOMPLETE: "run it again to its end",
+    CauseCode.CONTROL_FAILED: "run it again on a quiet machine",
+    CauseCode.TOO_FEW_PAIRS: "raise --repeat",
+    CauseCode.MEASURES_THE_WAIT: "use --preset fair",
+}

@@ -1,0 +1,22 @@
+"""The results document of a run, whichever family it is of."""
+
+from __future__ import annotations
+
+from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import read_status
+from streamgauge.plan.plan_file import read_plan
+from streamgauge.report.case_document import CasesDocument, cases_of
+from streamgauge.report.document import Document, head_of
+from streamgauge.report.result_tables import ResultTables
+from streamgauge.spec.families import family_of
+
+
+def results_document(run: RunDir, tables: ResultTables | None = None) -> Document:
+    """The figures of every case of the plan, also of those that never ran."""
+    plan = read_plan(run)
+    tables = tables or ResultTables.read(run)
+    own = family_of(plan.kind).document(run, plan, tables)
+    if own is not None:
+        return own
+    cases = cases_of(plan.cases, read_status(run), tables)
+    return CasesDocument(**head_of(run, plan, {case.case: case for case in cases}), cases=cases)

@@ -1,0 +1,34 @@
+"""Which counts of an accounting are faults, and what became of messages of which nothing was heard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+FAULTS = ("failed", "lost_write", "unseen", "duplicate", "out_of_order", "corrupt", "unexpected")
+"""Counts that are zero when all is well."""
+
+_OF_ACKS = ("failed", "lost_write", "unseen")
+"""Faults that only producers who hear of their messages can know of."""
+
+_OF_SENDING = ("failed",)
+"""The only faults that can be seen without a consumer."""
+
+
+def faults_checked(*, has_consumers: bool, has_completions: bool) -> tuple[str, ...]:
+    """Nothing is said of what nobody looked at: arrivals without consumers, acks without reports."""
+    known = FAULTS if has_consumers else _OF_SENDING
+    return known if has_completions else tuple(name for name in known if name not in _OF_ACKS)
+
+
+def without_outcome(counts: Mapping[str, int], *, has_consumers: bool, has_completions: bool) -> int:
+    """Messages sent of which nothing was heard again: no ack, no failure, no copy.
+
+    Both sides bound it: what the producer never heard of, and what no consumer saw or missed.
+    """
+    unanswered = counts["sent"] - counts["acked"] - counts["failed"]
+    if not has_consumers and not has_completions:
+        return 0  # nobody asked, neither here nor there
+    if has_consumers:
+        seen_or_missed = ("failed", "received", "lost_write", "unseen", "corrupt")
+        unanswered = min(unanswered, counts["sent"] - sum(counts[name] for name in seen_or_missed))
+    return max(0, unanswered)

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+
+from streamgauge.analysis.integrity import integrity
+from streamgauge.core.verdicts import Integrity
+
+NAMES = ("failed", "lost_write", "unseen", "duplicate", "out_of_order", "corrupt", "unexpected")
+GOOD = {"sent": 100, "acked": 100, "received": 100, **dict.fromkeys(NAMES, 0)}
+
+
+def judged(*, consumers: bool = True, completions: bool = True, **counts: int) -> tuple[str, dict[str, int]]:
+    verdict, causes = integrity(GOOD | counts, has_consumers=consumers, has_completions=completions)
+    return verdict, {cause.code.value: int(cause.figures["message_count"]) for cause in causes}
+
+
+@pytest.mark.parametrize(
+    ("counts", "verdict", "said"),
+    [
+        ({}, "ok", {}),
+        ({"lost_write": 2, "received": 98}, "lost", {"lost_write": 2}),
+        ({"unseen": 2, "duplicate": 9, "received": 98}, "lost", {"unseen": 2, "duplicate": 9}),
+        ({"corrupt": 1, "received": 99}, "corrupt", {"corrupt": 1}),
+        ({"failed": 3, "acked": 97, "received": 97}, "failed", {"failed": 3}),
+        ({"acked": 99, "received": 99}, "no_outcome", {"no_outcome": 1}),
+        ({"acked": 99}, "ok", {}),
+        ({"unexpected": 1}, "unexpected", {"unexpected": 1}),
+        ({"out_of_order": 4}, "out_of_order", {"out_of_order": 4}),
+        ({"sent": 0, "acked": 0, "received": 0}, "not_measured", {}),
+    ],
+)
+def test_the_worst_is_the_verdict_and_all_are_named(counts, verdict, said) -> None:
+    assert judged(**counts) == (verdict, said)
+
+
+def test_without_reports_what_did_not_arrive_is_lost_once() -> None:
+    assert judged(completions=False, acked=0, received=98) == ("lost", {"not_arrived": 2})
+
+
+def test_nobody_looked() -> None:
+    assert judged(consumers=False, completions=False, acked=0, received=0) == (Integrity.NOT_CHECKED, {})
+    assert judged(consumers=False, received=0) == (Integrity.OK, {})

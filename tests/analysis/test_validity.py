@@ -1,0 +1,88 @@
+"""Each cause by a case that has it and nothing else, and by its neighbour that has not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from streamgauge.analysis.validity import Judged, validity
+from streamgauge.core.verdicts import CauseCode, Limit, Validity
+
+GOOD = Judged(
+    measured_count=50_000,
+    planned_count=50_000,
+    wanted_per_s=10_000,
+    sent_per_s=10_000,
+    latency_count=50_000,
+    p50_ms=2.0,
+    p99_ms=8.0,
+    lag_p99_ms=0.5,
+    medians_ms=[2.0, 2.1, 1.9, 2.0, 2.0],
+    limit=Limit.NONE,
+    machine_share=0.5,
+    clock_error_ms=0.1,
+    below_zero_count=0,
+    swapped_bytes=0.0,
+    throttled_count=0.0,
+)
+
+INVALID = {
+    CauseCode.INCOMPLETE: {"measured_count": 49_999},
+    CauseCode.NOT_AT_REST: {"medians_ms": [2287.0, 1900.0, 1492.0, 700.0, 23.0], "drift_ms_per_s": -560.0},
+    CauseCode.RATE_MISSED: {"missed_rate": True, "sent_per_s": 5000.0},
+    CauseCode.GENERATOR_LATE: {"lag_p99_ms": 4.1},
+    CauseCode.NO_CPU_LEFT: {"limit": Limit.MACHINE_CPU, "machine_share": 0.99},
+    CauseCode.CLOCK_ERROR: {"clock_error_ms": 0.51},
+    CauseCode.TOO_FEW_MESSAGES: {"latency_count": 999},
+    CauseCode.SWAPPED: {"swapped_bytes": 4096.0},
+    CauseCode.THROTTLED: {"throttled_count": 3.0},
+}
+
+
+def test_a_good_case_may_be_quoted() -> None:
+    assert validity(GOOD) == (Validity.VALID, [])
+
+
+@pytest.mark.parametrize("code", INVALID)
+def test_each_cause_is_named_alone_and_with_its_figures(code: CauseCode) -> None:
+    verdict, causes = validity(replace(GOOD, **INVALID[code]))
+    assert verdict is Validity.INVALID
+    assert [cause.code for cause in causes] == [code]
+    assert causes[0].figures
+
+
+@pytest.mark.parametrize(
+    "still_good",
+    [
+        {"lag_p99_ms": 4.0},
+        {"clock_error_ms": 0.5},
+        {"latency_count": 1000},
+        {"limit": Limit.BROKER},
+        {"lag_p99_ms": 0.09, "p99_ms": 0.02, "p50_ms": 0.01, "clock_error_ms": 0.0},
+        {"planned_count": None},
+        {"swapped_bytes": None, "throttled_count": None, "clock_error_ms": None},
+    ],
+)
+def test_up_to_its_threshold_a_case_is_valid(still_good: dict[str, object]) -> None:
+    assert validity(replace(GOOD, **still_good))[0] is Validity.VALID
+
+
+def test_latencies_below_zero_are_an_error_of_clocks() -> None:
+    _, [cause] = validity(replace(GOOD, below_zero_count=3))
+    assert (cause.code, cause.figures["below_zero_count"]) == (CauseCode.CLOCK_ERROR, 3)
+
+
+def test_a_case_that_broke_is_incomplete_whatever_it_sent() -> None:
+    _, [cause] = validity(replace(GOOD, ended_well=False))
+    assert cause.code is CauseCode.INCOMPLETE
+
+
+def test_a_load_without_pace_is_not_judged_by_its_latency() -> None:
+    queue = replace(GOOD, is_paced=False, lag_p99_ms=500.0, medians_ms=range(1, 900, 20), latency_count=30)
+    assert validity(queue)[0] is Validity.VALID
+    assert validity(replace(queue, swapped_bytes=1.0))[0] is Validity.INVALID
+
+
+def test_what_was_not_measured_is_neither() -> None:
+    assert validity(Judged(planned_count=10, ended_well=False)) == (Validity.NOT_MEASURED, [])
