@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.agents.contestant import Contestant, blank_row
 from streamgauge.analysis.comparisons import comparisons
 from streamgauge.drivers.registry import open_driver
+from streamgauge.families.compare.contestant import Contestant, blank_row
 from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.contest import SIDES, TEMPERATURES, Contest, Turn
 from streamgauge.plan.plan_file import make_plan

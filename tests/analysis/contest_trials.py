@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from streamgauge.agents.contestant import blank_row
+from streamgauge.families.compare.contestant import blank_row
 from streamgauge.plan.cases import Case
 from streamgauge.plan.contest import TEMPERATURES
 from streamgauge.plan.plan_file import make_plan

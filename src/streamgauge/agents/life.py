@@ -10,6 +10,7 @@ from typing import Protocol
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.consumer import ConsumerAgent
+from streamgauge.agents.counters import added
 from streamgauge.agents.diary import Diary, Manifest, write_manifest
 from streamgauge.agents.live import Live
 from streamgauge.agents.live_publishing import LivePublishing
@@ -17,7 +18,6 @@ from streamgauge.agents.order_producer import OrderProducerAgent
 from streamgauge.agents.producer import ProducerAgent
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.agents.sampler import Sampler
-from streamgauge.agents.timing import added
 from streamgauge.core.clock import read_clocks, sharpen_sleep
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.drivers.contract import Consumer, Driver, Producer

@@ -14,7 +14,7 @@ import pytest
 
 from streamgauge.report.schema import results_schema
 
-from .streamgauge_command import agents_and_brokers, command, one_run, streamgauge
+from tests.cli.streamgauge_command import agents_and_brokers, command, one_run, streamgauge
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 

@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from .streamgauge_command import streamgauge
+from tests.cli.streamgauge_command import streamgauge
 
 
 @pytest.mark.broker

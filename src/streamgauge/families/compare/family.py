@@ -52,7 +52,7 @@ class Compare(Family["CompareWorkload"]):
         return renewed(old_plan)
 
     def life(self, assignment: Assignment) -> Life:
-        from streamgauge.agents.referee_life import RefereeLife
+        from streamgauge.families.compare.referee_life import RefereeLife
 
         return RefereeLife(assignment)
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
-from streamgauge.agents.port_traffic import port_traffic
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
 from streamgauge.drivers.push.websocket import ADAPTER_SET
+from streamgauge.families.fanout.port_traffic import port_traffic
 from streamgauge.launch.conduct import CaseSystem
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.payload.scenario_messages import keys_of

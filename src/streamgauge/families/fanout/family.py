@@ -54,10 +54,10 @@ class FanOut(Family["FanoutWorkload"]):
 
     def life(self, assignment: Assignment) -> Life:
         if assignment.task.kind == "producer":
-            from streamgauge.agents.generator_life import GeneratorLife
+            from streamgauge.families.fanout.generator_life import GeneratorLife
 
             return GeneratorLife(assignment)
-        from streamgauge.agents.swarm_life import SwarmLife
+        from streamgauge.families.fanout.swarm_life import SwarmLife
 
         return SwarmLife(assignment)
 

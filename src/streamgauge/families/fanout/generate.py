@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from streamgauge.agents.generator import Generator
 from streamgauge.core.clock import NS_PER_S, now_ns, read_clocks, sharpen_sleep
 from streamgauge.core.errors import BadInput
 from streamgauge.core.units import parse_bytes, parse_seconds
+from streamgauge.families.fanout.generator import Generator
 from streamgauge.flags.options import Debug, Quiet
 from streamgauge.payload.scenario_messages import ScenarioMessages
 from streamgauge.spec.fanout import MessageKind

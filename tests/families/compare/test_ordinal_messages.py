@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from streamgauge.families.compare.ordinal_messages import Count, OrdinalMessages
 from streamgauge.payload.ordinal import ordinal_keys, ordinals
-from streamgauge.payload.ordinal_messages import Count, OrdinalMessages
 
 
 def test_keys_count_from_zero_and_values_have_their_length() -> None:

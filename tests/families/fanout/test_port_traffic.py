@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import socket
 
-from streamgauge.agents.port_traffic import port_traffic
+from streamgauge.families.fanout.port_traffic import port_traffic
 
 
 def test_counts_the_connections_of_one_port_both_ways() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import socket
 
-from streamgauge.agents.socket_traffic import socket_traffic
+from streamgauge.families.fanout.socket_traffic import socket_traffic
 
 
 def test_counts_what_went_through_connections_both_ways() -> None:

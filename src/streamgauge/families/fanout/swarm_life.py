@@ -8,12 +8,12 @@ from collections import Counter
 import numpy as np
 
 from streamgauge.agents.assignment import Assignment
-from streamgauge.agents.fanout_life import FanoutLife
 from streamgauge.agents.rendezvous import Rendezvous
-from streamgauge.agents.socket_traffic import SocketTraffic, socket_traffic
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S, now_ns
 from streamgauge.core.errors import BadInput
 from streamgauge.drivers.swarm import Swarm, SwarmDriver, SwarmOptions
+from streamgauge.families.fanout.life import FanoutLife
+from streamgauge.families.fanout.socket_traffic import SocketTraffic, socket_traffic
 from streamgauge.payload.scenario_messages import keys_of
 from streamgauge.payload.stamps import StampReader
 from streamgauge.tables.fanout_events import CLIENTS, NO_KEY, TRAFFIC, UPDATES

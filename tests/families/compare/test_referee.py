@@ -12,18 +12,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from streamgauge.agents.assignment import Assignment
-from streamgauge.agents.library_processes import LibraryProcesses
 from streamgauge.agents.life import live_through
 from streamgauge.agents.piped_process import PipedProcess
 from streamgauge.core.errors import BadInput, CaseFailed
 from streamgauge.core.run_dir import RunDir
 from streamgauge.drivers.registry import open_driver
 from streamgauge.drivers.simulated.driver import Simulated
+from streamgauge.families.compare.library_processes import LibraryProcesses
 from streamgauge.plan.contest import SIDES
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
-
-from .fakes import FakeRendezvous
+from tests.agents.fakes import FakeRendezvous
 
 LAWS = {"read_ns": 100, "connect_ms": 2, "latency": {"law": "lognormal", "median_ms": 1, "sigma": 0.2}}
 
@@ -143,7 +142,7 @@ def test_a_process_that_dies_marks_its_turn_and_is_begun_anew(
 
 def test_a_process_that_does_not_answer_is_ended(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     contest = arena(repeat=1, test_timeout="10ms")
-    monkeypatch.setattr("streamgauge.agents.library_processes._MARGIN_S", 5.0)
+    monkeypatch.setattr("streamgauge.families.compare.library_processes._MARGIN_S", 5.0)
     really, deaf = PipedProcess.say, []
 
     def say(self: Any, message: dict[str, Any]) -> None:

@@ -86,15 +86,6 @@ def wait_out_fetches(settings: Iterable[SharedSetting], clock: Clock) -> None:
     clock.sleep_until(clock.now_ns() + round(wait_s * NS_PER_S))
 
 
-def added(*counters: Mapping[str, int]) -> dict[str, int]:
-    """What clients counted together; JNI calls are those of the whole process, whoever is asked."""
-    names = {name for counted in counters for name in counted}
-    return {
-        name: (max if name == "jni_calls" else sum)(counted.get(name, 0) for counted in counters)
-        for name in names
-    }
-
-
 def since(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
     """What was counted meanwhile."""
     return {name: count - before.get(name, 0) for name, count in after.items()}

@@ -16,7 +16,7 @@ from streamgauge.plan.contest import SIDES, Contest, Side, Turn
 Starts = Mapping[str, Mapping[tuple[int, int], int]]
 """By topic: the offsets where a test begins, by (topic, partition)."""
 
-_MODULE = "streamgauge.agents.contest_process"
+_MODULE = "streamgauge.families.compare.contest_process"
 _READY_DEADLINE_S = 90.0
 _LOOK_S = 0.2
 _MARGIN_S = 60.0

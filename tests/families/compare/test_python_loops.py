@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from streamgauge.agents.python_loops import PythonLoops
-from streamgauge.agents.timing import Place
 from streamgauge.core.errors import CaseFailed
+from streamgauge.families.compare.ordinal_messages import OrdinalMessages
+from streamgauge.families.compare.python_loops import PythonLoops
+from streamgauge.families.compare.timing import Place
 from streamgauge.payload.ordinal import ordinals
-from streamgauge.payload.ordinal_messages import OrdinalMessages
 from streamgauge.spec.comparison import Comparison
 
 from .memory_library import ACK_NS, CONNECT_NS, FETCH_NS, SEND_NS, MemoryDriver

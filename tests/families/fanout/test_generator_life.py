@@ -4,15 +4,14 @@ from typing import Any
 
 import pytest
 
-from streamgauge.agents import generator_life
-from streamgauge.agents.generator_life import GeneratorLife
 from streamgauge.core.errors import CaseFailed, Unreachable
+from streamgauge.families.fanout import generator_life
+from streamgauge.families.fanout.generator_life import GeneratorLife
 from streamgauge.plan.fanout_point import FanoutPoint
 from streamgauge.spec.fanout import Fanout
 from streamgauge.spec.target import Target
-
-from .conftest import Assign
-from .fakes import FakeRendezvous
+from tests.agents.conftest import Assign
+from tests.agents.fakes import FakeRendezvous
 
 
 def test_a_broker_that_answers_nobody_beside_the_clients_is_the_end_of_a_series(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from streamgauge.agents.fanout_life import FanoutLife
-from streamgauge.agents.generator import Generator
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.core.clock import now_ns, read_clocks, sharpen_sleep, sleep_until
 from streamgauge.core.errors import CaseFailed, Unreachable
 from streamgauge.drivers.contract import ProducerOptions
 from streamgauge.drivers.kafka.confluent.driver import KafkaConfluent
+from streamgauge.families.fanout.generator import Generator
+from streamgauge.families.fanout.life import FanoutLife
 from streamgauge.payload.scenario_messages import ScenarioMessages
 from streamgauge.spec.secrets import fill_in
 from streamgauge.tables.fanout_events import GENERATED

@@ -11,16 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from streamgauge.agents.outcome import Outcome, consumed, produced
-from streamgauge.agents.timing import (
-    SETTLE_S,
-    Deadline,
-    Place,
-    Stopwatch,
-    added,
-    since,
-    wait_out_fetches,
-)
+from streamgauge.agents.counters import added
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import (
@@ -33,8 +24,17 @@ from streamgauge.drivers.contract import (
     ProducerOptions,
     Received,
 )
+from streamgauge.families.compare.ordinal_messages import BATCH, OrdinalMessages
+from streamgauge.families.compare.outcome import Outcome, consumed, produced
+from streamgauge.families.compare.timing import (
+    SETTLE_S,
+    Deadline,
+    Place,
+    Stopwatch,
+    since,
+    wait_out_fetches,
+)
 from streamgauge.payload.making import Outgoing
-from streamgauge.payload.ordinal_messages import BATCH, OrdinalMessages
 from streamgauge.spec.comparison import Comparison, EngineName
 
 _FULL_WAIT_S = 0.001

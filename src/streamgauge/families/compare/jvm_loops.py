@@ -10,12 +10,13 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from streamgauge.agents.outcome import Outcome
-from streamgauge.agents.timing import SETTLE_S, Place, Stopwatch, added, since, wait_out_fetches
+from streamgauge.agents.counters import added
 from streamgauge.core.clock import Clock
 from streamgauge.drivers.contract import ConsumerOptions, Driver, ProducerOptions
 from streamgauge.drivers.engine import Bursts, EngineConsumer, EngineProducer, LoadedValues, engine_of
-from streamgauge.payload.ordinal_messages import OrdinalMessages
+from streamgauge.families.compare.ordinal_messages import OrdinalMessages
+from streamgauge.families.compare.outcome import Outcome
+from streamgauge.families.compare.timing import SETTLE_S, Place, Stopwatch, since, wait_out_fetches
 from streamgauge.spec.comparison import Comparison, EngineName
 
 

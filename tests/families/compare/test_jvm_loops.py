@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamgauge.agents.jvm_loops import JvmLoops
-from streamgauge.agents.timing import Place
 from streamgauge.core.errors import BadInput
 from streamgauge.drivers.contract import ConsumerOptions, ProducerOptions, SharedSetting
 from streamgauge.drivers.engine import (
@@ -23,7 +21,9 @@ from streamgauge.drivers.engine import (
     Produced,
     RoundTrips,
 )
-from streamgauge.payload.ordinal_messages import OrdinalMessages
+from streamgauge.families.compare.jvm_loops import JvmLoops
+from streamgauge.families.compare.ordinal_messages import OrdinalMessages
+from streamgauge.families.compare.timing import Place
 from streamgauge.spec.comparison import Comparison
 
 from .memory_library import MemoryDriver

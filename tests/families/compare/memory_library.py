@@ -24,8 +24,7 @@ from streamgauge.payload.making import Outgoing
 from streamgauge.payload.ordinal import ordinals
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
-
-from .fakes import FakeClock, NoSettings
+from tests.agents.fakes import FakeClock, NoSettings
 
 CONNECT_NS, SEND_NS, ACK_NS, FETCH_NS = 1_000_000, 1000, 50_000, 30_000
 

@@ -12,7 +12,7 @@ import socket
 import struct
 from collections.abc import Iterator
 
-from streamgauge.agents.socket_traffic import SocketTraffic, bytes_in_tcp_info
+from streamgauge.families.fanout.socket_traffic import SocketTraffic, bytes_in_tcp_info
 
 _NETLINK_SOCK_DIAG = 4
 _SOCK_DIAG_BY_FAMILY = 20

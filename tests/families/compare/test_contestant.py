@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from streamgauge.agents.client_settings import settings_rows
-from streamgauge.agents.contestant import Contestant, as_compared
 from streamgauge.drivers.registry import open_driver
+from streamgauge.families.compare.client_settings import settings_rows
+from streamgauge.families.compare.contestant import Contestant, as_compared
 from streamgauge.plan.contest import Contest
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Manifest, write_manifest
-from streamgauge.agents.library_processes import LibraryProcesses
 from streamgauge.agents.live import Live
-from streamgauge.agents.referee import Referee
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.core.clock import read_clocks
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.registry import open_driver
+from streamgauge.families.compare.library_processes import LibraryProcesses
+from streamgauge.families.compare.referee import Referee
 from streamgauge.plan.contest import Contest
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.spec.secrets import fill_in

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from streamgauge.agents.timing import Stopwatch
 from streamgauge.drivers.contract import Acks
-from streamgauge.payload.ordinal_messages import Count, OrdinalMessages
+from streamgauge.families.compare.ordinal_messages import Count, OrdinalMessages
+from streamgauge.families.compare.timing import Stopwatch
 
 
 @dataclass(frozen=True)
