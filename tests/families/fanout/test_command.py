@@ -13,7 +13,6 @@ import psutil
 import pytest
 
 from streamgauge.report.schema import results_schema
-
 from tests.cli.streamgauge_command import agents_and_brokers, command, one_run, streamgauge
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
