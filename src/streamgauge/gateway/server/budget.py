@@ -17,6 +17,7 @@ from collections import Counter
 from enum import StrEnum
 
 from streamgauge.gateway.server.accounts import Account
+from streamgauge.gateway.server.crowd import Crowd
 from streamgauge.gateway.server.metrics import Counters, Gauge
 from streamgauge.gateway.server.settings import Limits
 from streamgauge.gateway.server.shares import Share
@@ -35,6 +36,8 @@ class Reason(StrEnum):
     OWED_TO_ADDRESS = "owed_bytes_of_address"
     OWED_TO_ALL = "owed_bytes_of_all"
     CPU = "cpu"
+    CROWDED = "crowded"
+    """It had no session, and its place was needed."""
     UNREAD = "unread"
     """Its socket takes nothing, though there is something."""
     RULES = "rules"
@@ -115,16 +118,22 @@ class Budget:
         self._owed = Tally(limits.owed_bytes, limits.owed_bytes_of_address, limits.owed_bytes_of_all)
         self._cpu = Share(limits.cpu_share_of_all, limits.cpu_window)
         self._cpu_by_address: dict[str, Share] = {}
+        self.crowd = Crowd(limits.connections)
 
     def open(self, transport: asyncio.Transport) -> Account:
         """For a connection that has just come."""
         peer = transport.get_extra_info("peername")
         address = str(peer[0]) if peer else ""
-        return Account(self, transport, address, network_of(address))
+        account = Account(self, transport, address, network_of(address))
+        out = self.crowd.came(account)
+        if out is not None:
+            self.drop(out, Reason.CROWDED)
+        return account
 
     def close(self, account: Account) -> None:
         """Nothing is kept for it or owed to it any more."""
         account.is_gone = True
+        self.crowd.left(account)
         self._kept.set(account, 0)
         self._owed.set(account, 0)
 
@@ -178,6 +187,8 @@ class Budget:
         now_ns = time.monotonic_ns()
         used = [share.used(now_ns) for share in self._cpu_by_address.values()]
         return [
+            ("connections", "open connections", len(self.crowd)),
+            ("connections_without_session", "those that carry no session", self.crowd.strangers),
             *self._kept.gauges("kept_bytes", "received and not dealt with yet"),
             *self._owed.gauges("owed_bytes", "that wait for clients who read slowly"),
             ("cpu_used", "of the time allowed for what clients send, the part used", self._cpu.used(now_ns)),

@@ -88,6 +88,7 @@ class Gateway:
         """Let a link carry a session from now on; it must be free, the session must be unbound."""
         now_ns = time.monotonic_ns()
         session.link, link.session = link, session
+        self.budget.crowd.settled(link.account)
         session.bound_ns = session.last_request_ns = now_ns
         self.unbound.pop(session, None)
         self.delivery.bound(session)
@@ -96,6 +97,7 @@ class Gateway:
         """Its link carries it no more; it is kept that long for the next."""
         if session.link is not None:
             session.link.session = None
+            self.budget.crowd.unsettled(session.link.account)
         self.delivery.unbound(session)
         session.link = None
         session.deadline_ns = time.monotonic_ns() + int(kept_s * _NS_PER_S)
@@ -134,6 +136,7 @@ class Gateway:
         link, session.link = session.link, None
         if link is not None:
             link.session = None
+            self.budget.crowd.unsettled(link.account)
         self.unbound.pop(session, None)
         self.sessions_of[session.address] -= 1
         if not self.sessions_of[session.address]:

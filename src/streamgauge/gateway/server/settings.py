@@ -23,6 +23,12 @@ class Limits(SpecModel):
     """Where the server says no, so that one client cannot spoil it for the others."""
 
     sessions: Count = Field(default=19_000, description="Sessions of one process.")
+    connections: Count | None = Field(
+        default=None,
+        gt=0,
+        description="Of one process; past it the oldest without a session goes. "
+        "None: as many as there can be open files, but 200.",
+    )
     sessions_per_address: Count | None = Field(default=None, description="None: not limited.")
     subscriptions_per_session: Count = 1000
     items_per_subscription: Count = 1000
