@@ -134,6 +134,16 @@ class HalfOpen(Attack):
             await asyncio.sleep(random.uniform(0.2, 0.6))
 
 
+class SilentConnections(Attack):
+    """Come, and say nothing."""
+
+    name = "silent connections"
+    visitors = 200
+
+    async def visit(self, peer: Peer) -> None:
+        await peer.until_gone()
+
+
 class BadPasswords(Attack):
     """Of a user that there is, and of one that there is not."""
 
@@ -257,6 +267,7 @@ ATTACKS: list[Attack] = [
     ManyItems(),
     SlowReader(),
     HalfOpen(),
+    SilentConnections(),
     BadPasswords(),
     Reconnects(),
     Oversized(),
