@@ -1,13 +1,15 @@
-"""Payloads as they go over a socket: WebSocket text frames, HTTP chunks."""
+"""Payloads as they go over a socket: WebSocket frames, HTTP chunks."""
 
 from __future__ import annotations
 
 import struct
 
-_TEXT = 0x81
-_PONG = 0x8A
-_MASKED = 0x80
+_FIN, _MASKED = 0x80, 0x80
+_TEXT, _CLOSE, _PONG = _FIN | 0x1, _FIN | 0x8, _FIN | 0xA
+_MOST_CONTROL_BYTES = 125
+_CODE_BYTES = 2
 LAST_CHUNK = b"0\r\n\r\n"
+NO_MASK = bytes(4)
 
 
 def websocket_frame(payload: bytes) -> bytes:
@@ -20,21 +22,30 @@ def websocket_frame(payload: bytes) -> bytes:
     return struct.pack(">BBQ", _TEXT, 127, size) + payload
 
 
+def close_frame(code: int | None, why: str = "") -> bytes:
+    """From server to client."""
+    most = _MOST_CONTROL_BYTES - _CODE_BYTES
+    payload = b"" if code is None else struct.pack(">H", code) + why.encode()[:most]
+    return b"%c%c%b" % (_CLOSE, len(payload), payload)
+
+
 def pong_frame(payload: bytes) -> bytes:
-    """The answer to a ping, whose payload has at most 125 bytes."""
+    """From server to client: the answer to a ping, whose payload has at most 125 bytes."""
     return b"%c%c%b" % (_PONG, len(payload), payload)
 
 
-def masked_frame(payload: bytes) -> bytes:
-    """A whole text message as from a client, under a mask of zeros."""
-    size = len(payload)
+def masked_frame(payload: bytes, *, fin: bool = True) -> bytes:
+    """A text frame as from a client, under a mask of zeros."""
+    return masked_head(_TEXT if fin else _TEXT & ~_FIN, len(payload), NO_MASK) + payload
+
+
+def masked_head(first: int, size: int, mask: bytes) -> bytes:
+    """What comes before the payload of a client's frame; `first` says what it is."""
     if size < 126:
-        head = struct.pack(">BB", _TEXT, _MASKED | size)
-    elif size < 65_536:
-        head = struct.pack(">BBH", _TEXT, _MASKED | 126, size)
-    else:
-        head = struct.pack(">BBQ", _TEXT, _MASKED | 127, size)
-    return head + b"\0\0\0\0" + payload
+        return struct.pack(">BB", first, _MASKED | size) + mask
+    if size < 65_536:
+        return struct.pack(">BBH", first, _MASKED | 126, size) + mask
+    return struct.pack(">BBQ", first, _MASKED | 127, size) + mask
 
 
 def http_chunk(payload: bytes) -> bytes:

@@ -14,8 +14,8 @@ from streamgauge.gateway.server import websocket_connections
 from streamgauge.gateway.server.http_exchanges import HttpExchanges
 from streamgauge.gateway.server.http_messages import BadHttp, Exchange, Head
 from streamgauge.gateway.server.links import HttpLink
-from streamgauge.gateway.server.neighbours import SilentTransport
 from streamgauge.gateway.server.reception import SESSION_REQUESTS
+from streamgauge.gateway.server.websocket_handshake import PATH
 
 if TYPE_CHECKING:
     from streamgauge.gateway.server.server import PushServer
@@ -71,21 +71,17 @@ class HttpConnection(HttpExchanges):
 
     def _upgrade(self, exchange: Exchange) -> None:
         head = exchange.head
-        if head.path.rstrip("/") != websocket_connections.PATH:
+        if head.path.rstrip("/") != PATH:
             raise BadHttp(HTTPStatus.NOT_FOUND, "WebSockets are at /lightstreamer")
         self._check_origin(head)
-        spoken = websocket_connections.subprotocol(head)
-        if spoken is None:
-            raise BadHttp(
-                HTTPStatus.BAD_REQUEST, "the subprotocol must be TLCP-2.0.0.lightstreamer.com up to 2.5"
-            )
+        websocket_connections.take_over(
+            self._server,
+            self._account,
+            head.headers,
+            bytes(self._received[len(exchange.raw_head) :]),
+            is_answered=self._is_upgraded,
+        )
         self._server.connections.pop(self, None)
-        transport = self._transport
-        if self._is_upgraded:
-            transport = SilentTransport(transport).as_transport()
-        received = bytes(self._received)
-        self._received.clear()
-        websocket_connections.take_over(self._server, self._account, transport, *spoken, received)
 
     def _respond(self, exchange: Exchange, body: bytes) -> None:
         head = exchange.head

@@ -28,6 +28,7 @@ class BadHttp(Exception):
 
     status: HTTPStatus
     message: str
+    headers: Headers = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ class Exchange:
 
 def refusal(bad: BadHttp) -> bytes:
     """The answer to a request of which nothing can be taken for granted."""
-    return _answer(h11.Connection(h11.SERVER), bad.status, bad.message.encode(), _TEXT, (), None)
+    return _answer(h11.Connection(h11.SERVER), bad.status, bad.message.encode(), _TEXT, bad.headers, None)
 
 
 def _head(request: h11.Request) -> Head:

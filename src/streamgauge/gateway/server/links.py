@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from streamgauge.gateway.protocol.versions import Version
 from streamgauge.gateway.server.accounts import Account
-from streamgauge.gateway.server.framing import LAST_CHUNK, http_chunk, websocket_frame
+from streamgauge.gateway.server.framing import LAST_CHUNK, close_frame, http_chunk, websocket_frame
+from streamgauge.gateway.server.websocket_frames import CloseCode
 
 if TYPE_CHECKING:
     from streamgauge.gateway.server.sessions import Session
@@ -25,6 +26,7 @@ class Link(ABC):
         "account",
         "address",
         "is_clear",
+        "is_over",
         "last_session",
         "session",
         "socket",
@@ -42,6 +44,8 @@ class Link(ABC):
         self.last_session: str | None = None
         """The last one that was bound to it: the one meant by requests that name none."""
         self.is_clear = True
+        self.is_over = False
+        """All has been said; the connection is about to be closed by its client."""
         is_tls = transport.get_extra_info("ssl_object") is not None
         self.socket = -1 if is_tls else transport.get_extra_info("socket").fileno()
         """To be written to directly; -1 when bytes have to pass the transport."""
@@ -76,11 +80,16 @@ class Link(ABC):
 
     def hold(self, data: bytes) -> None:
         """Let bytes wait in the transport: the socket is full."""
-        if not self.transport.is_closing():
+        if not self.is_gone:
             self.account.held_bytes += len(data)
             self.transport.write(data)
             if not self.is_clear:
                 self.account.owe()
+
+    @property
+    def is_gone(self) -> bool:
+        """Nothing can be said any more."""
+        return self.is_over or self.transport.is_closing()
 
     def filled(self) -> None:
         """The socket takes no more."""
@@ -107,6 +116,7 @@ class WebSocketLink(Link):
     def end(self, *, close: bool) -> None:
         self.session = None
         if close:
+            self.write(close_frame(CloseCode.NORMAL))
             self.transport.close()
 
 

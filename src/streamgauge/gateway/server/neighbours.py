@@ -14,7 +14,6 @@ import re
 import socket
 import struct
 from collections.abc import Callable
-from typing import Any, cast
 
 LOGGER = logging.getLogger("streamgauge.gateway")
 _MOST_BYTES = 131_072
@@ -107,21 +106,3 @@ class Neighbours:
                 taken = socket.socket(fileno=handle)
                 taken.setblocking(False)
                 adopt(taken, received[1:], received[:1] == _WEBSOCKET)
-
-
-class SilentTransport:
-    """For a WebSocket taken in: the answer to its handshake, which the client has had, is not sent again."""
-
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self._transport, self._is_answered = transport, False
-
-    def write(self, data: bytes) -> None:
-        if self._is_answered:
-            self._transport.write(data)
-        self._is_answered = True
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
-
-    def as_transport(self) -> asyncio.Transport:
-        return cast(asyncio.Transport, self)

@@ -158,7 +158,7 @@ class Reception:
     ) -> None:
         """A password has been looked at; its client may have gone meanwhile."""
         held = self._held.pop(link)
-        if link.transport.is_closing():
+        if link.is_gone:
             return
         try:
             if refusal is not None:
