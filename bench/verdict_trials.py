@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.analysis.comparisons import comparisons
 from streamgauge.drivers.registry import open_driver
+from streamgauge.families.compare.comparisons import comparisons
+from streamgauge.families.compare.contest import SIDES, TEMPERATURES, Contest, Turn
 from streamgauge.families.compare.contestant import Contestant, blank_row
 from streamgauge.plan.cases import Case, as_work
-from streamgauge.plan.contest import SIDES, TEMPERATURES, Contest, Turn
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.loading import parse
 from streamgauge.spec.workload import Workload

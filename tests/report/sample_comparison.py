@@ -8,15 +8,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from streamgauge.analysis.comparisons import comparisons, repetitions
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, write_status
+from streamgauge.families.compare.comparisons import comparisons, repetitions
 from streamgauge.plan.plan_file import Plan, write_plan
 from streamgauge.tables.column import Table
 from streamgauge.tables.comparison_results import APPLIED_SETTINGS, COMPARISONS, REPETITIONS
 from streamgauge.tables.results import CAUSES
+from tests.families.compare.contest_trials import Row, case_of, trials
 
-from ..analysis.contest_trials import Row, case_of, trials
 from .sample_run import environment
 
 HOSTILE = "<script>document.documentElement.dataset.injected = 1</script>"

@@ -19,11 +19,11 @@ from streamgauge.analysis.cause_rows import cause_rows
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, write_status
 from streamgauge.core.verdicts import CauseCode, cause
+from streamgauge.families.limit.cases import search_case
+from streamgauge.families.limit.rate_search import Trial
+from streamgauge.families.limit.search_file import SearchRecord, write_search
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan, make_plan, write_plan
-from streamgauge.plan.rate_search import Trial
-from streamgauge.plan.search_cases import search_case
-from streamgauge.plan.search_file import SearchRecord, write_search
 from streamgauge.spec.workload import Workload
 from streamgauge.tables.results import LEGS, PERCENTILES, RESULT_TABLES
 

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.plan.search_file import SearchRecord, write_search
+from streamgauge.families.limit.search_file import SearchRecord, write_search
 from streamgauge.report.console import print_results
 from streamgauge.report.document import document_text
 from streamgauge.report.limit_csv import COLUMNS, limit_csv

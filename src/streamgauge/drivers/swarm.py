@@ -10,10 +10,12 @@ import resource
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from streamgauge.core.errors import BadInput
-from streamgauge.spec.fanout import MessageKind
+
+MessageKind = Literal["base", "keyed", "json", "complex"]
+"""What messages are: text, text by key, JSON, or JSON with many fields."""
 
 Heard = Callable[[int, str], None]
 """Told of each update of a measured client: the client's place in the swarm, the text of its time."""

@@ -7,8 +7,8 @@ import pytest
 
 from streamgauge.drivers.registry import open_driver
 from streamgauge.families.compare.client_settings import settings_rows
+from streamgauge.families.compare.contest import Contest
 from streamgauge.families.compare.contestant import Contestant, as_compared
-from streamgauge.plan.contest import Contest
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 from streamgauge.tables.comparison_events import CLIENT_SETTINGS, TRIALS

@@ -23,8 +23,8 @@ from streamgauge.drivers.engine import (
 )
 from streamgauge.families.compare.jvm_loops import JvmLoops
 from streamgauge.families.compare.ordinal_messages import OrdinalMessages
+from streamgauge.families.compare.section import Comparison
 from streamgauge.families.compare.timing import Place
-from streamgauge.spec.comparison import Comparison
 
 from .memory_library import MemoryDriver
 

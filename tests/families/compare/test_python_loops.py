@@ -7,9 +7,9 @@ import pytest
 from streamgauge.core.errors import CaseFailed
 from streamgauge.families.compare.ordinal_messages import OrdinalMessages
 from streamgauge.families.compare.python_loops import PythonLoops
+from streamgauge.families.compare.section import Comparison
 from streamgauge.families.compare.timing import Place
 from streamgauge.payload.ordinal import ordinals
-from streamgauge.spec.comparison import Comparison
 
 from .memory_library import ACK_NS, CONNECT_NS, FETCH_NS, SEND_NS, MemoryDriver
 

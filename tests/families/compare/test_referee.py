@@ -18,8 +18,8 @@ from streamgauge.core.errors import BadInput, CaseFailed
 from streamgauge.core.run_dir import RunDir
 from streamgauge.drivers.registry import open_driver
 from streamgauge.drivers.simulated.driver import Simulated
+from streamgauge.families.compare.contest import SIDES
 from streamgauge.families.compare.library_processes import LibraryProcesses
-from streamgauge.plan.contest import SIDES
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 from tests.agents.fakes import FakeRendezvous

@@ -7,8 +7,8 @@ import pytest
 from streamgauge.core.errors import CaseFailed, Unreachable
 from streamgauge.families.fanout import generator_life
 from streamgauge.families.fanout.generator_life import GeneratorLife
-from streamgauge.plan.fanout_point import FanoutPoint
-from streamgauge.spec.fanout import Fanout
+from streamgauge.families.fanout.point import FanoutPoint
+from streamgauge.families.fanout.section import Fanout
 from streamgauge.spec.target import Target
 from tests.agents.conftest import Assign
 from tests.agents.fakes import FakeRendezvous

@@ -6,8 +6,8 @@ import pytest
 
 from streamgauge.agents.diary import Manifest
 from streamgauge.families.fanout.hold import hold_of
-from streamgauge.plan.fanout_point import FanoutPoint
-from streamgauge.spec.fanout import Fanout
+from streamgauge.families.fanout.point import FanoutPoint
+from streamgauge.families.fanout.section import Fanout
 
 POINT = FanoutPoint(
     scenario="1", clients=10, via="gateway", series="gateway", fanout=Fanout(clients=(10,), mean_limit="5s")

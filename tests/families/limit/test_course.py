@@ -11,13 +11,13 @@ from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
 from streamgauge.families.limit.course import SearchCourse
+from streamgauge.families.limit.search_file import read_search, state_of
 from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_cycle import RunCycle
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import make_plan, read_plan, write_plan
-from streamgauge.plan.search_file import read_search, state_of
 from streamgauge.spec.workload import Workload
 from streamgauge.tables.events import EVENT_TABLES
 

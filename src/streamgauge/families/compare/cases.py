@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from streamgauge.core.errors import BadInput
+from streamgauge.families.compare.contest import Contest
 from streamgauge.families.compare.workload import CompareWorkload
 from streamgauge.plan.agent_tasks import AgentTask
 from streamgauge.plan.cases import Case, tag_of
-from streamgauge.plan.contest import Contest
 from streamgauge.plan.old_plans import renewed_plan
 
 _ID = "001"

@@ -19,8 +19,8 @@ from typing import IO, Any
 from streamgauge.agents.log_without_secrets import LogWithoutSecrets
 from streamgauge.core.clock import sharpen_sleep
 from streamgauge.core.errors import StreamgaugeError
+from streamgauge.families.compare.contest import Cell, Contest, Turn
 from streamgauge.families.compare.contestant import Contestant
-from streamgauge.plan.contest import Cell, Contest, Turn
 from streamgauge.spec.secrets import strike_out
 
 

@@ -13,13 +13,21 @@ from streamgauge.drivers.engine import EngineDriver
 from streamgauge.drivers.kafka.driver import KafkaDriver
 from streamgauge.drivers.registry import driver_class, open_driver
 from streamgauge.families.compare.client_settings import engine_row, settings_rows
+from streamgauge.families.compare.contest import (
+    SIDES,
+    TEMPERATURES,
+    WARM_UP,
+    Contest,
+    Side,
+    Temperature,
+    Turn,
+)
 from streamgauge.families.compare.jvm_loops import JvmLoops
 from streamgauge.families.compare.ordinal_messages import OrdinalMessages
 from streamgauge.families.compare.outcome import Outcome
 from streamgauge.families.compare.python_loops import PythonLoops
+from streamgauge.families.compare.section import OWN_SETTINGS, Comparison, EngineName, Operation
 from streamgauge.families.compare.timing import Place
-from streamgauge.plan.contest import SIDES, TEMPERATURES, WARM_UP, Contest, Side, Temperature, Turn
-from streamgauge.spec.comparison import OWN_SETTINGS, Comparison, EngineName, Operation
 from streamgauge.spec.secrets import fill_in, strike_out
 from streamgauge.spec.target import Target
 

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Literal
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.verdicts import Cause, CauseCode, cause
+from streamgauge.families.compare.contest import Contest, Side
+from streamgauge.families.compare.section import Comparison
 from streamgauge.plan.cases import as_work
-from streamgauge.plan.contest import Contest, Side
 from streamgauge.plan.plan_file import Plan
 from streamgauge.report.document import (
     Document,
@@ -22,7 +23,6 @@ from streamgauge.report.document import (
     strict,
 )
 from streamgauge.report.result_tables import ResultTables, Row
-from streamgauge.spec.comparison import Comparison
 from streamgauge.spec.target import Target
 from streamgauge.tables.comparison_events import ENGINE
 from streamgauge.tables.comparison_results import APPLIED_SETTINGS, COMPARISONS, subject_of

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from streamgauge.agents.assignment import Assignment
     from streamgauge.agents.life import Life
     from streamgauge.core.run_dir import RunDir
+    from streamgauge.families.compare.contest import Contest
     from streamgauge.families.compare.document import CompareDocument
     from streamgauge.families.compare.workload import CompareWorkload
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
-    from streamgauge.plan.contest import Contest
     from streamgauge.plan.plan_file import Plan
     from streamgauge.report.result_tables import ResultTables
     from streamgauge.tables.column import Table
@@ -42,7 +42,7 @@ class Compare(Family["CompareWorkload"]):
         return [the_case(workload, run_id)]
 
     def work_model(self) -> type[Contest]:
-        from streamgauge.plan.contest import Contest
+        from streamgauge.families.compare.contest import Contest
 
         return Contest
 
@@ -72,7 +72,7 @@ class Compare(Family["CompareWorkload"]):
         return CompareConduct()
 
     def analysis(self) -> Callable[[SparkSession, RunDir, Plan], None]:
-        from streamgauge.analysis.comparison_pipeline import compare
+        from streamgauge.families.compare.analysis import compare
 
         return compare
 

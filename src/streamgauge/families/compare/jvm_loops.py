@@ -16,8 +16,8 @@ from streamgauge.drivers.contract import ConsumerOptions, Driver, ProducerOption
 from streamgauge.drivers.engine import Bursts, EngineConsumer, EngineProducer, LoadedValues, engine_of
 from streamgauge.families.compare.ordinal_messages import OrdinalMessages
 from streamgauge.families.compare.outcome import Outcome
+from streamgauge.families.compare.section import Comparison, EngineName
 from streamgauge.families.compare.timing import SETTLE_S, Place, Stopwatch, since, wait_out_fetches
-from streamgauge.spec.comparison import Comparison, EngineName
 
 
 class JvmLoops:

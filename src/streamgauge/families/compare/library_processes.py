@@ -11,7 +11,7 @@ from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.piped_process import PipedProcess
 from streamgauge.core import errors
 from streamgauge.core.errors import CaseFailed
-from streamgauge.plan.contest import SIDES, Contest, Side, Turn
+from streamgauge.families.compare.contest import SIDES, Contest, Side, Turn
 
 Starts = Mapping[str, Mapping[tuple[int, int], int]]
 """By topic: the offsets where a test begins, by (topic, partition)."""

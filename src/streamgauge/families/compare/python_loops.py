@@ -26,6 +26,7 @@ from streamgauge.drivers.contract import (
 )
 from streamgauge.families.compare.ordinal_messages import BATCH, OrdinalMessages
 from streamgauge.families.compare.outcome import Outcome, consumed, produced
+from streamgauge.families.compare.section import Comparison, EngineName
 from streamgauge.families.compare.timing import (
     SETTLE_S,
     Deadline,
@@ -35,7 +36,6 @@ from streamgauge.families.compare.timing import (
     wait_out_fetches,
 )
 from streamgauge.payload.making import Outgoing
-from streamgauge.spec.comparison import Comparison, EngineName
 
 _FULL_WAIT_S = 0.001
 _FLUSH_WAIT_S = 0.005

@@ -15,9 +15,9 @@ from streamgauge.agents.live import Live
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.core.errors import CaseFailed, StreamgaugeError
 from streamgauge.drivers.contract import Driver
+from streamgauge.families.compare.contest import SIDES, TEMPERATURES, Contest, Side, Turn
 from streamgauge.families.compare.contestant import blank_row
 from streamgauge.families.compare.library_processes import LibraryProcesses
-from streamgauge.plan.contest import SIDES, TEMPERATURES, Contest, Side, Turn
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.tables.comparison_events import CLIENT_SETTINGS, TRIALS
 

@@ -10,9 +10,9 @@ from streamgauge.core.clock import read_clocks
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.registry import open_driver
+from streamgauge.families.compare.contest import Contest
 from streamgauge.families.compare.library_processes import LibraryProcesses
 from streamgauge.families.compare.referee import Referee
-from streamgauge.plan.contest import Contest
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.spec.secrets import fill_in
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from streamgauge.spec.comparison import Comparison
+from streamgauge.families.compare.section import Comparison
 from streamgauge.spec.workload import Workload
 
 

@@ -13,12 +13,12 @@ import yaml
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
 from streamgauge.drivers.push.websocket import ADAPTER_SET
+from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.families.fanout.port_traffic import port_traffic
+from streamgauge.families.fanout.scenario_messages import keys_of
 from streamgauge.launch.conduct import CaseSystem
 from streamgauge.launch.target_system import TargetSystem
-from streamgauge.payload.scenario_messages import keys_of
 from streamgauge.plan.cases import Case, as_work
-from streamgauge.plan.fanout_point import FanoutPoint
 from streamgauge.systems.push_gateway import PushGateway
 
 _JSONPATCH_MIN_LENGTH = 500

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from streamgauge.families.fanout.point import points_of
 from streamgauge.families.fanout.workload import FanoutWorkload
 from streamgauge.plan.cases import Case, tag_of, topic_names
-from streamgauge.plan.fanout_point import points_of
 from streamgauge.plan.old_plans import renewed_plan
 
 

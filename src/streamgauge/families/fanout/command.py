@@ -7,12 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from streamgauge.core.errors import BadInput
+from streamgauge.families.fanout.section import PUSH_DRIVER, SCENARIO_NAMES
 from streamgauge.flags.embedded import embedded_brokers
 from streamgauge.flags.options import (
     Brokers,
     listed,
 )
-from streamgauge.spec.fanout import PUSH_DRIVER, SCENARIO_NAMES
 from streamgauge.spec.loading import parse
 from streamgauge.spec.ranges import listed_values
 from streamgauge.spec.workload import Workload

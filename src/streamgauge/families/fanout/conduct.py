@@ -14,10 +14,10 @@ from streamgauge.drivers.swarm import SwarmDriver
 from streamgauge.families.fanout.case_gateway import case_gateway
 from streamgauge.families.fanout.hold import hold_of
 from streamgauge.families.fanout.minutes import MinuteBlocks
+from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.launch.conduct import CaseSystem, Conduct, Judgement
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case, as_work
-from streamgauge.plan.fanout_point import FanoutPoint
 
 
 class FanoutConduct(Conduct):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from streamgauge.core.run_dir import RunDir
+from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.families.fanout.published import HARDWARE, SLIPS, published
+from streamgauge.families.fanout.section import SCENARIOS
 from streamgauge.plan.cases import as_work
-from streamgauge.plan.fanout_point import FanoutPoint
 from streamgauge.plan.plan_file import Plan
 from streamgauge.report.document import (
     Document,
@@ -20,7 +21,6 @@ from streamgauge.report.document import (
     strict,
 )
 from streamgauge.report.result_tables import ResultTables, Row
-from streamgauge.spec.fanout import SCENARIOS
 from streamgauge.tables.fanout_results import POINTS, ROLES
 
 _WHOLE = "3full"

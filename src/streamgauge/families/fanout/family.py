@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from streamgauge.agents.life import Life
     from streamgauge.core.run_dir import RunDir
     from streamgauge.families.fanout.document import FanoutDocument
+    from streamgauge.families.fanout.point import FanoutPoint
     from streamgauge.families.fanout.workload import FanoutWorkload
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
-    from streamgauge.plan.fanout_point import FanoutPoint
     from streamgauge.plan.plan_file import Plan
     from streamgauge.report.result_tables import ResultTables
     from streamgauge.tables.column import Table
@@ -43,7 +43,7 @@ class FanOut(Family["FanoutWorkload"]):
         return cases_of(workload, run_id)
 
     def work_model(self) -> type[FanoutPoint]:
-        from streamgauge.plan.fanout_point import FanoutPoint
+        from streamgauge.families.fanout.point import FanoutPoint
 
         return FanoutPoint
 
@@ -62,7 +62,7 @@ class FanOut(Family["FanoutWorkload"]):
         return SwarmLife(assignment)
 
     def event_tables(self) -> tuple[Table, ...]:
-        from streamgauge.tables.fanout_events import FANOUT_EVENTS
+        from streamgauge.families.fanout.event_tables import FANOUT_EVENTS
 
         return FANOUT_EVENTS
 
@@ -77,7 +77,7 @@ class FanOut(Family["FanoutWorkload"]):
         return FanoutConduct()
 
     def analysis(self) -> Callable[[SparkSession, RunDir, Plan], None]:
-        from streamgauge.analysis.fanout_pipeline import fan_out
+        from streamgauge.families.fanout.analysis import fan_out
 
         return fan_out
 

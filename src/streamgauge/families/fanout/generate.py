@@ -13,10 +13,10 @@ import typer
 from streamgauge.core.clock import NS_PER_S, now_ns, read_clocks, sharpen_sleep
 from streamgauge.core.errors import BadInput
 from streamgauge.core.units import parse_bytes, parse_seconds
+from streamgauge.drivers.swarm import MessageKind
 from streamgauge.families.fanout.generator import Generator
+from streamgauge.families.fanout.scenario_messages import ScenarioMessages
 from streamgauge.flags.options import Debug, Quiet
-from streamgauge.payload.scenario_messages import ScenarioMessages
-from streamgauge.spec.fanout import MessageKind
 
 _TELL_EVERY_S = 10.0
 _FLUSH_S = 15.0

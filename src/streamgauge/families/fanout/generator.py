@@ -11,8 +11,8 @@ from typing import Any
 
 from streamgauge.core.clock import NS_PER_S, now_ns, sleep_until
 from streamgauge.drivers.kafka.sender import KafkaSender
-from streamgauge.payload.scenario_messages import ScenarioMessages
-from streamgauge.tables.fanout_events import NO_KEY
+from streamgauge.families.fanout.event_tables import NO_KEY
+from streamgauge.families.fanout.scenario_messages import ScenarioMessages
 
 _LONGEST_SLEEP_NS = 50_000_000
 _CATCH_UP = 64

@@ -9,11 +9,11 @@ from streamgauge.core.clock import now_ns, read_clocks, sharpen_sleep, sleep_unt
 from streamgauge.core.errors import CaseFailed, Unreachable
 from streamgauge.drivers.contract import ProducerOptions
 from streamgauge.drivers.kafka.confluent.driver import KafkaConfluent
+from streamgauge.families.fanout.event_tables import GENERATED
 from streamgauge.families.fanout.generator import Generator
 from streamgauge.families.fanout.life import FanoutLife
-from streamgauge.payload.scenario_messages import ScenarioMessages
+from streamgauge.families.fanout.scenario_messages import ScenarioMessages
 from streamgauge.spec.secrets import fill_in
-from streamgauge.tables.fanout_events import GENERATED
 
 _FLUSH_S = 30.0
 _IDLE_NS = 20_000_000

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from streamgauge.agents.diary import Manifest
 from streamgauge.agents.process import GIVEN_UP
+from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.launch.conduct import Judgement
-from streamgauge.plan.fanout_point import FanoutPoint
 
 
 def hold_of(point: FanoutPoint, manifests: Sequence[Manifest]) -> Judgement:

@@ -15,7 +15,7 @@ from streamgauge.core.clock import ClockReading, read_clocks
 from streamgauge.core.errors import BadInput, StreamgaugeError
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.registry import open_driver
-from streamgauge.plan.fanout_point import FanoutPoint
+from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.spec.secrets import fill_in
 from streamgauge.tables.events import SAMPLES

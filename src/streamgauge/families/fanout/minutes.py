@@ -12,8 +12,8 @@ from rich.console import Console
 
 from streamgauge.core.latency_block import latency_block
 from streamgauge.core.run_dir import RunDir
+from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.plan.cases import Case, as_work
-from streamgauge.plan.fanout_point import FanoutPoint
 
 EVERY_S = 60.0
 _LOOK_S = 0.5

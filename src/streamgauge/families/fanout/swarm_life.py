@@ -12,11 +12,11 @@ from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S, now_ns
 from streamgauge.core.errors import BadInput
 from streamgauge.drivers.swarm import Swarm, SwarmDriver, SwarmOptions
+from streamgauge.families.fanout.event_tables import CLIENTS, NO_KEY, TRAFFIC, UPDATES
 from streamgauge.families.fanout.life import FanoutLife
+from streamgauge.families.fanout.scenario_messages import keys_of
 from streamgauge.families.fanout.socket_traffic import SocketTraffic, socket_traffic
-from streamgauge.payload.scenario_messages import keys_of
-from streamgauge.payload.stamps import StampReader
-from streamgauge.tables.fanout_events import CLIENTS, NO_KEY, TRAFFIC, UPDATES
+from streamgauge.families.fanout.stamps import StampReader
 
 CONNECT_DEADLINE_S = 110.0
 _SERVE_S = 0.1

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from streamgauge.spec.fanout import Fanout
+from streamgauge.families.fanout.section import Fanout
 from streamgauge.spec.workload import Workload
 
 

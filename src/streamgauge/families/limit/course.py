@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from streamgauge.analysis.step_figures import step_figures
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
+from streamgauge.families.limit.cases import search_case
+from streamgauge.families.limit.rate_search import RateSearch, Trial, judge
+from streamgauge.families.limit.search_file import read_search, state_of, write_search
+from streamgauge.families.limit.section import Search
 from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan, write_plan
-from streamgauge.plan.rate_search import RateSearch, Trial, judge
-from streamgauge.plan.search_cases import search_case
-from streamgauge.plan.search_file import read_search, state_of, write_search
-from streamgauge.spec.search import Search
 
 Look = Callable[[RunDir, Case], dict[str, float | None]]
 """The figures of a case that has just ended."""

@@ -9,13 +9,13 @@ from typing import Any
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
 from streamgauge.core.verdicts import CauseCode, Limit, cause
+from streamgauge.families.limit.rate_search import RateSearch, RateStep
+from streamgauge.families.limit.search_file import read_search, state_of
+from streamgauge.families.limit.section import Search
 from streamgauge.plan.plan_file import Plan
-from streamgauge.plan.rate_search import RateSearch, RateStep
-from streamgauge.plan.search_file import read_search, state_of
 from streamgauge.report.case_document import Case, CasesDocument, cases_of
 from streamgauge.report.document import Bottleneck, Part, head_of
 from streamgauge.report.result_tables import ResultTables
-from streamgauge.spec.search import Search
 
 
 class Ending(StrEnum):

@@ -10,12 +10,12 @@ from streamgauge.spec.family import Family
 if TYPE_CHECKING:
     from streamgauge.core.run_dir import RunDir
     from streamgauge.families.limit.document import LimitDocument
+    from streamgauge.families.limit.section import Search
     from streamgauge.families.limit.workload import LimitWorkload
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
     from streamgauge.plan.plan_file import Plan
     from streamgauge.report.result_tables import ResultTables
-    from streamgauge.spec.search import Search
 
 
 class Limit(Family["LimitWorkload"]):
@@ -32,7 +32,7 @@ class Limit(Family["LimitWorkload"]):
 
     def expand(self, workload: LimitWorkload, run_id: str) -> list[Case]:
         """The first; the others are planned as the search goes."""
-        from streamgauge.plan.search_cases import search_case
+        from streamgauge.families.limit.cases import search_case
 
         search = workload.search
         return [search_case(search, workload.targets[0], workload.load, run_id, 1, search.from_)]
@@ -41,7 +41,7 @@ class Limit(Family["LimitWorkload"]):
         return workload.search
 
     def section_model(self) -> type[Search]:
-        from streamgauge.spec.search import Search
+        from streamgauge.families.limit.section import Search
 
         return Search
 

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import model_validator
 
+from streamgauge.families.limit.section import LEAST_MESSAGES, Search
 from streamgauge.spec.load import Load
-from streamgauge.spec.search import LEAST_MESSAGES, Search
 from streamgauge.spec.workload import Workload
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from streamgauge.analysis.comparisons import comparisons, repetitions
 from streamgauge.analysis.storage import read_events, write_rows
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
+from streamgauge.families.compare.comparisons import comparisons, repetitions
 from streamgauge.plan.plan_file import Plan
 from streamgauge.tables.column import Table
 from streamgauge.tables.comparison_events import CLIENT_SETTINGS, TRIALS

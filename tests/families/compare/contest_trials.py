@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from streamgauge.families.compare.contest import TEMPERATURES
 from streamgauge.families.compare.contestant import blank_row
 from streamgauge.plan.cases import Case
-from streamgauge.plan.contest import TEMPERATURES
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from streamgauge.families.limit.section import Search
 from streamgauge.plan.cases import Case, load_case, load_with
 from streamgauge.spec.load import Load
-from streamgauge.spec.search import Search
 from streamgauge.spec.target import Target
 
 

@@ -13,8 +13,8 @@ import random
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from streamgauge.payload.stamps import stamp_text
-from streamgauge.spec.fanout import MessageKind
+from streamgauge.drivers.swarm import MessageKind
+from streamgauge.families.fanout.stamps import stamp_text
 
 KINDS: tuple[MessageKind, ...] = get_args(MessageKind)
 

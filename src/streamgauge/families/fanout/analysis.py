@@ -5,14 +5,14 @@ from __future__ import annotations
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from streamgauge.analysis.fanout_points import latency_counts, planned_points, points, samples_of
-from streamgauge.analysis.fanout_verdicts import judged_points
 from streamgauge.analysis.storage import local_frame, read_events, write_result, write_rows
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
+from streamgauge.families.fanout.event_tables import CLIENTS, GENERATED, TRAFFIC, UPDATES
+from streamgauge.families.fanout.points import latency_counts, planned_points, points, samples_of
+from streamgauge.families.fanout.verdicts import judged_points
 from streamgauge.plan.plan_file import Plan
 from streamgauge.tables.events import SAMPLES
-from streamgauge.tables.fanout_events import CLIENTS, GENERATED, TRAFFIC, UPDATES
 from streamgauge.tables.fanout_results import LATENCY_COUNTS, POINTS
 from streamgauge.tables.results import CAUSES
 

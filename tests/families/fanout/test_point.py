@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from streamgauge.families.fanout.point import FanoutPoint
+from streamgauge.families.fanout.section import Fanout
 from streamgauge.plan.cases import Case
-from streamgauge.plan.fanout_point import FanoutPoint
 from streamgauge.plan.plan_file import Plan, make_plan
-from streamgauge.spec.fanout import Fanout
 from streamgauge.spec.workload import Workload
 
 GATEWAY = {"name": "gateway", "driver": "push_websocket"}

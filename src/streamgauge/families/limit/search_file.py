@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, field
 
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
+from streamgauge.families.limit.rate_search import Ending, RateSearch, Trial
+from streamgauge.families.limit.section import Search
 from streamgauge.plan.plan_file import Plan
-from streamgauge.plan.rate_search import Ending, RateSearch, Trial
-from streamgauge.spec.search import Search
 
 
 @dataclass

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from streamgauge.core.errors import BadInput
-from streamgauge.spec.fanout import SCENARIO_NAMES, Fanout
+from streamgauge.families.fanout.section import SCENARIO_NAMES, Fanout
 from streamgauge.spec.loading import dump_yaml, parse
 from streamgauge.spec.workload import Workload
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from streamgauge.core.errors import BadInput
-from streamgauge.plan.contest import WARM_UP, Contest, order
+from streamgauge.families.compare.contest import WARM_UP, Contest, order
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 

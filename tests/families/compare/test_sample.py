@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from streamgauge.analysis.sample import is_two_humped, sample, warnings_of
+from streamgauge.families.compare.sample import is_two_humped, sample, warnings_of
 
 
 def test_statistics_are_those_of_all_values() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from streamgauge.spec.search import LEAST_MESSAGES, Search
+from streamgauge.families.limit.section import LEAST_MESSAGES, Search
 
 DELIVERED_SHARE = 0.97
 """Of the rate wanted: with less coming out than going in, latency only has not had the time to grow."""

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from streamgauge.payload.scenario_messages import NUMBERS, TEXTS, ScenarioMessages, keys_of
-from streamgauge.spec.fanout import MessageKind
+from streamgauge.families.fanout.scenario_messages import NUMBERS, TEXTS, ScenarioMessages, keys_of
+from streamgauge.families.fanout.section import MessageKind
 
 WALL_NS = 1_700_000_000_123_456_789
 STAMP = r"2023-11-14 22:13:20\.\d{9}"

@@ -7,12 +7,12 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field, field_validator, model_validator
 
+from streamgauge.drivers.swarm import MessageKind
 from streamgauge.spec.model import Bytes, Count, RatePerS, Seconds, SpecModel
 from streamgauge.spec.topics import Topics
 
 ScenarioName = Literal["1", "2", "3", "3jp", "3td", "3full"]
 SCENARIO_NAMES: tuple[ScenarioName, ...] = get_args(ScenarioName)
-MessageKind = Literal["base", "keyed", "json", "complex"]
 Diff = Literal["jsonpatch", "diff_match_patch"]
 
 PUSH_DRIVER = "push_websocket"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from streamgauge.analysis.comparisons import comparisons, repetitions
 from streamgauge.core.status import CaseStatus
+from streamgauge.families.compare.comparisons import comparisons, repetitions
 from streamgauge.plan.cases import Case
 from streamgauge.tables.comparison_results import COMPARISONS, REPETITIONS, subject_of
 from streamgauge.tables.results import CAUSES

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from streamgauge.core.errors import BadInput
-from streamgauge.spec.comparison import PRESETS, Comparison
+from streamgauge.families.compare.section import PRESETS, Comparison
 from streamgauge.spec.loading import dump_yaml, parse
 from streamgauge.spec.workload import Workload
 

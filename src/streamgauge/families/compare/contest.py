@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from streamgauge.core.errors import BadInput
-from streamgauge.spec.comparison import Comparison
+from streamgauge.families.compare.section import Comparison
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
 

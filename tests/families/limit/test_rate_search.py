@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamgauge.plan.rate_search import RateSearch, Trial, judge
-from streamgauge.spec.search import Search
+from streamgauge.families.limit.rate_search import RateSearch, Trial, judge
+from streamgauge.families.limit.section import Search
 
 STEP_S = 60.0
 

@@ -9,7 +9,10 @@ from statistics import median
 from typing import Any
 
 from streamgauge.analysis.cause_rows import cause_rows
-from streamgauge.analysis.paired_ratio import (
+from streamgauge.core.status import CaseStatus
+from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Validity, cause, worst_integrity
+from streamgauge.families.compare.contest import SIDES, TEMPERATURES, WARM_UP, Contest
+from streamgauge.families.compare.paired_ratio import (
     PairedRatio,
     Verdict,
     fewest_for_a_verdict,
@@ -17,11 +20,8 @@ from streamgauge.analysis.paired_ratio import (
     paired_ratio,
     verdict,
 )
-from streamgauge.analysis.sample import Sample, sample, warnings_of
-from streamgauge.core.status import CaseStatus
-from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Validity, cause, worst_integrity
+from streamgauge.families.compare.sample import Sample, sample, warnings_of
 from streamgauge.plan.cases import Case, as_work
-from streamgauge.plan.contest import SIDES, TEMPERATURES, WARM_UP, Contest
 from streamgauge.tables.comparison_results import subject_of
 
 Row = dict[str, Any]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamgauge.payload.stamps import STAMP_LENGTH, StampReader, stamp_text
+from streamgauge.families.fanout.stamps import STAMP_LENGTH, StampReader, stamp_text
 
 
 @given(st.integers(0, 4_102_444_800 * 10**9))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from streamgauge.analysis.paired_ratio import (
+from streamgauge.families.compare.paired_ratio import (
     FEWEST_PAIRS,
     PairedRatio,
     fewest_for_a_verdict,
