@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.status import CaseStatus, RunStatus, read_status, write_status
+from streamgauge.core.status import CaseStatus, RunStatus, note_analysis, read_status, write_status
 
 
 @pytest.fixture
@@ -55,3 +56,62 @@ def test_what_is_no_status_is_named_with_its_file(run: RunDir, content: str) -> 
 def test_a_run_without_a_status_says_so(run: RunDir) -> None:
     with pytest.raises(CorruptRun, match=r"status\.json: missing"):
         read_status(run)
+
+
+GONE = {"pid": 2**22 + 1, "pid_started_s": 1.0}
+
+
+def test_a_run_whose_process_is_gone_broke_off_and_so_did_its_last_case(run: RunDir) -> None:
+    cases = {"001": CaseStatus("ok"), "002": CaseStatus("running")}
+    write_status(run, RunStatus(**GONE, cases=cases, is_analysed=False))
+    status = read_status(run)
+    assert status.status == "partial"
+    assert status.reason is not None
+    assert status.reason.startswith("its process ended before it was done; ")
+    assert status.reason.endswith(f"streamgauge analyze {run.location}")
+    assert [case.status for case in status.cases.values()] == ["ok", "partial"]
+    assert not status.cases["002"].is_finished
+
+
+def test_another_process_with_the_same_number_is_not_taken_for_it(run: RunDir) -> None:
+    write_status(run, RunStatus(pid_started_s=RunStatus().pid_started_s - 60))
+    assert read_status(run).status == "partial"
+
+
+def test_a_run_of_another_host_is_believed(run: RunDir) -> None:
+    write_status(run, RunStatus(**GONE, host="elsewhere"))
+    assert read_status(run).status == "running"
+
+
+def test_a_run_of_an_earlier_version_is_running_only_in_a_process_of_ours(run: RunDir) -> None:
+    run.write_json(run.status, {"status": "running", "reason": None, "pid": 1, "cases": {}})
+    assert read_status(run).status == "partial"
+    run.write_json(run.status, {"status": "ok", "reason": None, "pid": 1, "cases": {}})
+    assert read_status(run).status == "ok"
+
+
+@pytest.mark.parametrize("measured", ["ok", "failed"])
+def test_a_run_that_ended_in_its_analysis_is_not_analysed_and_says_what_goes_on(
+    run: RunDir, measured: Literal["ok", "failed"]
+) -> None:
+    write_status(run, RunStatus(measured, **GONE, is_analysed=False))
+    status = read_status(run)
+    assert status.status == "not analysed"
+    assert status.reason is not None
+    assert status.reason.endswith(f"go on with: streamgauge analyze {run.location}")
+    note_analysis(run, is_done=True)
+    assert read_status(run).status == measured
+    note_analysis(run, is_done=False)
+    assert read_status(run).status == "not analysed"
+
+
+def test_while_its_process_analyses_it_is_running(run: RunDir) -> None:
+    write_status(run, RunStatus("ok", is_analysed=False))
+    assert read_status(run).status == "running"
+
+
+def test_what_broke_off_stays_partial_before_and_after_its_analysis(run: RunDir) -> None:
+    write_status(run, RunStatus("partial", "interrupted", **GONE, is_analysed=False))
+    assert read_status(run).status == "partial"
+    note_analysis(run, is_done=True)
+    assert (read_status(run).status, read_status(run).reason) == ("partial", "interrupted")

@@ -54,7 +54,7 @@ from streamgauge.analysis.throughput import throughput
 from streamgauge.analysis.verdicts import case_figures, verdicts
 from streamgauge.core.errors import BadInput, CorruptRun, StreamgaugeError
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.status import read_status
+from streamgauge.core.status import note_analysis, read_status
 from streamgauge.plan.family_tables import event_tables_of
 from streamgauge.plan.plan_file import Plan, read_plan
 from streamgauge.spec.families import family_of
@@ -74,6 +74,7 @@ _CORRUPT = re.compile(r"CorruptRun: (?P<words>.+)")
 def analyze(session: SparkSession, run: RunDir) -> None:
     """Compute every result table of the run, whatever was computed before."""
     plan = read_plan(run)
+    note_analysis(run, is_done=False)
     own = family_of(plan.kind).analysis()
     tables = event_tables_of(plan.kind)
     found = [group for table in tables for group in checked_events(run, plan, table)]
@@ -86,6 +87,7 @@ def analyze(session: SparkSession, run: RunDir) -> None:
                 _Analysis(session, few, run, plan, found, is_small).compute()
     except (PySparkException, Py4JError) as error:
         raise _why_not(run, str(error)) from error
+    note_analysis(run, is_done=True)
 
 
 def _why_not(run: RunDir, told: str) -> StreamgaugeError:

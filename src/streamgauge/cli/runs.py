@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import psutil
+from typing import Any
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -10,10 +11,11 @@ from rich.text import Text
 from streamgauge.cli.options import Debug, Out
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir, runs_in
-from streamgauge.core.status import read_status
+from streamgauge.core.status import NOT_ANALYSED, read_status
 from streamgauge.plan.plan_file import read_plan
+from streamgauge.report.results import results_document
 
-_COLOURS = {"ok": "green", "running": "blue", "partial": "yellow"}
+_COLOURS = {"ok": "green", "running": "blue", "partial": "yellow", NOT_ANALYSED: "yellow"}
 
 
 def runs_command(out: Out = "runs", debug: Debug = False) -> None:
@@ -33,12 +35,16 @@ def _describe(run: RunDir) -> tuple[str, str, str]:
     try:
         plan, status = read_plan(run), read_status(run)
         state, why = status.status, status.reason or ""
-        if state == "running" and not psutil.pid_exists(status.pid):
-            state, why = "partial", "its process ended before it was done"
-        if state == "ok" and run.has(run.results_document):
-            document = run.read_json(run.results_document)
-            state = document.get("status", state)
-            why = document.get("reason") or ""
+        if state == "ok":  # as good as its worst case, which the analysis has found out
+            has_document = run.has(run.results_document)
+            document = run.read_json(run.results_document) if has_document else _computed(run)
+            state, marked = document.get("status", state), ", ".join(document.get("marked", ()))
+            why = document.get("reason") or (f"{state}: {marked}" if marked else "")
     except CorruptRun as error:
         return "corrupt", "?", str(error)
     return state, f"{len(status.cases)} of {len(plan.cases)}", why
+
+
+def _computed(run: RunDir) -> dict[str, Any]:
+    """Of a run that was analysed, but has no report yet."""
+    return results_document(run).model_dump(mode="json")

@@ -1,15 +1,23 @@
-"""status.json: how far a run came, and how it ended."""
+"""status.json: how far a run came, and how it ended. Whoever asks for a run's state asks here."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, field
-from typing import Literal
+import socket
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import psutil
 
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
 
-State = Literal["running", "ok", "failed", "partial"]
+NOT_ANALYSED: Literal["not analysed"] = "not analysed"
+State = Literal["running", "ok", "failed", "partial", "not analysed"]
+
+# Linux counts a process's start from boot, and the time of boot moves when the clock is set.
+_STARTED_TOLERANCE_S = 2.0
+_CUT_OFF = "its process ended before it was done"
 
 
 @dataclass
@@ -30,6 +38,10 @@ class CaseStatus:
         return self.status != "running" and not self.is_cut_off
 
 
+def _own_start_s() -> float:
+    return psutil.Process().create_time()
+
+
 @dataclass
 class RunStatus:
     """`cases` holds the cases that were begun, by id."""
@@ -38,6 +50,11 @@ class RunStatus:
     reason: str | None = None
     pid: int = field(default_factory=os.getpid)
     cases: dict[str, CaseStatus] = field(default_factory=dict)
+    is_analysed: bool = True
+    """False from the first case until the analysis has written its last table."""
+    host: str = field(default_factory=socket.gethostname)
+    pid_started_s: float = field(default_factory=_own_start_s)
+    """Process ids are used again; with the start they are not."""
 
 
 def write_status(run: RunDir, status: RunStatus) -> None:
@@ -45,9 +62,60 @@ def write_status(run: RunDir, status: RunStatus) -> None:
 
 
 def read_status(run: RunDir) -> RunStatus:
+    """The state that the run is in now, whatever its process last wrote down."""
+    written = _written(run)
+    is_measured = written.status in ("ok", "failed")
+    if written.status == "running":
+        return written if _is_alive(written) else _cut_off(run, written)
+    if not is_measured or written.is_analysed:
+        return written
+    if _is_alive(written):
+        return replace(written, status="running", reason="being analysed")
+    go_on = f"measured, but not analysed; go on with: streamgauge analyze {run.location}"
+    return replace(written, status=NOT_ANALYSED, reason=go_on)
+
+
+def note_analysis(run: RunDir, *, is_done: bool) -> None:
+    """Said by the analysis, before its first table and after its last."""
+    if run.has(run.status):
+        write_status(run, replace(_written(run), is_analysed=is_done))
+
+
+def _written(run: RunDir) -> RunStatus:
     content = run.read_json(run.status)
     try:
         cases = {case: CaseStatus(**fields) for case, fields in content.pop("cases").items()}
-        return RunStatus(**content, cases=cases)
+        return RunStatus(**_of_old(content), cases=cases)
     except (TypeError, KeyError, AttributeError) as error:
         raise CorruptRun(f"{run.url(run.status)}: not a status file: {error}") from None
+
+
+def _of_old(content: dict[str, Any]) -> dict[str, Any]:
+    """Runs of earlier versions do not say where and when their process began."""
+    return {"host": "", "pid_started_s": 0.0, **content}
+
+
+def _cut_off(run: RunDir, written: RunStatus) -> RunStatus:
+    cases = {
+        case: replace(status, status="partial", reason=_CUT_OFF, is_cut_off=True)
+        if status.status == "running"
+        else status
+        for case, status in written.cases.items()
+    }
+    kept = f"; see what was recorded with: streamgauge analyze {run.location}" if cases else ""
+    return replace(written, status="partial", reason=f"{_CUT_OFF}{kept}", cases=cases)
+
+
+def _is_alive(written: RunStatus) -> bool:
+    """Whether its process still runs; of one on another host nothing can be known, so it is believed."""
+    if written.host not in ("", socket.gethostname()):
+        return written.status == "running"
+    try:
+        process = psutil.Process(written.pid)
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        if not written.pid_started_s:
+            return any("streamgauge" in argument for argument in process.cmdline())
+        return abs(process.create_time() - written.pid_started_s) < _STARTED_TOLERANCE_S
+    except psutil.Error:
+        return False

@@ -7,8 +7,6 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-import psutil
-
 from streamgauge.core.environment import describe_machine
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
@@ -28,13 +26,13 @@ class RunRecords:
     @classmethod
     def new(cls, run: RunDir, master: str) -> Self:
         environment = {**describe_machine(), "master": master, "systems": {}, "clients": {}}
-        return cls(run, environment, RunStatus())
+        return cls(run, environment, RunStatus(is_analysed=False))
 
     @classmethod
     def resumed(cls, run: RunDir, master: str, event_tables: Iterable[Table]) -> Self:
         """Finished cases stay as they are; of a case that was cut off nothing is kept."""
         before = read_status(run)
-        if before.status == "running" and _is_streamgauge(before.pid):
+        if before.status == "running":
             raise BadInput(f"{run.location}: is still running, in process {before.pid}; end that first")
         finished = {case: status for case, status in before.cases.items() if status.is_finished}
         begun = {case: status for case, status in before.cases.items() if case not in finished}
@@ -45,7 +43,7 @@ class RunRecords:
         # Two halves measured under different conditions must not pass for one.
         note = {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "after_cases": len(finished)}
         environment.setdefault("resumed", []).append(note | ({"changed": changed} if changed else {}))
-        records = cls(run, environment, RunStatus(cases=finished))
+        records = cls(run, environment, RunStatus(cases=finished, is_analysed=False))
         records._left_topics = {case: status.made_topics for case, status in begun.items()}
         return records
 
@@ -116,11 +114,3 @@ def _drop_events(run: RunDir, cases: Iterable[str], tables: Iterable[Table]) -> 
         for path in list(run.list_files(run.manifests())):
             if path.rpartition("/")[2].startswith(f"{case}-"):
                 run.remove(path)
-
-
-def _is_streamgauge(pid: int) -> bool:
-    """Process ids are used again, so its being there says nothing yet."""
-    try:
-        return any("streamgauge" in argument for argument in psutil.Process(pid).cmdline())
-    except psutil.Error:
-        return False

@@ -11,6 +11,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from streamgauge.core.status import NOT_ANALYSED
 from streamgauge.report.comparison_console import print_comparison
 from streamgauge.report.fanout_console import print_fanout
 from streamgauge.report.hosts import clock_words, hosts_of
@@ -47,6 +48,7 @@ _STATUS_STYLES = {
     "ok": "bold green",
     "failed": "bold red",
     "partial": "bold yellow",
+    NOT_ANALYSED: "bold yellow",
     "running": "bold cyan",
     "not run": "dim",
 }

@@ -29,6 +29,7 @@ class State(StrEnum):
     PARTIAL = "partial"
     RUNNING = "running"
     NOT_RUN = "not run"
+    NOT_ANALYSED = "not analysed"
 
 
 class Part(BaseModel):

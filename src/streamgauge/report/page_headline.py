@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from streamgauge.core.status import NOT_ANALYSED
 from streamgauge.report.markup import Markup, data_table, tag
 from streamgauge.report.old_shape import NOT_RUN, Document
 from streamgauge.report.parameters import Parameters, load_sentence
@@ -30,7 +31,9 @@ from streamgauge.report.words import (
     without_outcome,
 )
 
-_TONES = {"ok": "good", "failed": "bad", "partial": "warn", "running": "warn", NOT_RUN: "quiet"}
+_TONES = {"ok": "good", "failed": "bad", NOT_RUN: "quiet"} | dict.fromkeys(
+    ("partial", "running", NOT_ANALYSED), "warn"
+)
 
 
 def status_pill(status: str) -> Markup:
