@@ -100,6 +100,17 @@ def test_a_broker_that_cannot_be_reached(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.spark
+def test_what_only_spark_can_refuse_leaves_no_run_folder_either(tmp_path: Path) -> None:
+    file = tmp_path / "w.yaml"
+    file.write_text(GOOD)
+    done = streamgauge("run", file, "--master", "nonsense", "--out", tmp_path / "runs")
+    assert done.returncode == 2, done.stderr
+    assert "--master nonsense: Spark cannot start" in done.stderr
+    assert "go on with" not in done.stderr
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
 def test_print_workload_is_a_workload(tmp_path: Path) -> None:
     """What `e2e` builds can be saved, and read back the same."""
     printed = streamgauge(

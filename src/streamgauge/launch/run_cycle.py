@@ -62,6 +62,8 @@ class RunCycle:
         total = None if self._course else len(plan.cases)
         self._progress = RunProgress(run, total, console, is_shown=show_progress, done=done)
         self._errors: list[StreamgaugeError] = []
+        self.is_refused = False
+        """Then there is no run folder any more."""
         self._live: LiveView | None = None
         if live.is_on:
             self._live = LiveView(run.id, live.wish, total, master, self._progress.tell)
@@ -118,7 +120,7 @@ class RunCycle:
     @property
     def can_go_on(self) -> bool:
         """Whether it is worth resuming if it ends now."""
-        if self._conduct.no_resuming:
+        if self._conduct.no_resuming or self.is_refused:
             return False
         ended = [status for status in self.status.cases.values() if status.is_finished]
         return self._course is not None or len(ended) < len(self.plan.cases)
@@ -132,6 +134,9 @@ class RunCycle:
             raise
         except StreamgaugeError as error:
             self._records.end_early(str(error))
+            if isinstance(error, BadInput) and not self.status.cases:
+                self.is_refused = True
+                self.run.remove("")  # nothing was run; what there is to say of it is the error
             raise
         except Exception as error:
             self._records.end_early(f"{type(error).__name__}: {error}")
