@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamgauge.core.errors import BadInput
-from streamgauge.spec.secrets import environment_of, fill_in, strike_out
+from streamgauge.spec.secrets import environment_of, fill_in, shown_settings, strike_out
 from streamgauge.spec.target import Target
 
 from ..core.properties import untimed
@@ -66,3 +66,35 @@ def test_no_secret_is_left_in_any_text(secrets: list[str], words: list[str]) -> 
     environment = {f"S{number}": secret for number, secret in enumerate(secrets)}
     text = strike_out(" ".join([*words, *secrets, *words]), environment)
     assert not [secret for secret in secrets if secret in text]
+
+
+def test_references_are_filled_in_in_settings_and_properties_however_deep(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SG_PASSWORD", "hunter2")
+    target = Target.model_validate(
+        {
+            "name": "t",
+            "driver": "d",
+            "settings": {"url": "nats://me:${SG_PASSWORD}@n", "more": {"urls": ["${SG_PASSWORD}", 5]}},
+            "system": {"kind": "redis_server", "properties": {"requirepass": "${SG_PASSWORD}", "port": 1}},
+        }
+    )
+    filled = fill_in(target, environment_of(target))
+    assert filled.settings == {"url": "nats://me:hunter2@n", "more": {"urls": ["hunter2", 5]}}
+    assert filled.system is not None
+    assert filled.system.properties == {"requirepass": "hunter2", "port": 1}
+    assert "hunter2" not in target.model_dump_json()
+
+
+def test_settings_in_force_are_shown_without_secrets() -> None:
+    settings = {
+        "sasl.password": "hunter2",
+        "login": "user=me secret=hunter3",
+        "properties": {"broker-1": {"x": "a hunter2 b", "ssl.keystore.key": "hunter4", "n": 5}},
+        "urls": ["nats://me:hunter5@n"],
+    }
+    told = shown_settings(settings, {"A": "hunter2"})
+    assert "hunter" not in str(told)
+    assert told["properties"]["broker-1"]["n"] == 5
+    assert told["urls"] == ["nats://me:***@n"]

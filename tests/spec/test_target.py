@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from streamgauge.core.errors import BadInput
@@ -25,6 +27,8 @@ every_part = pytest.mark.parametrize("part", ["client", "producer_client", "cons
         "ssl.key.passphrase",
         "auth.token",
         "basic.auth.credentials.source",
+        "basic.auth.user.info",
+        "ssl.keystore.key",
     ],
 )
 @pytest.mark.parametrize("value", [SECRET, "${NAME}" + SECRET, "${NAME}\n", "$NAME"])
@@ -45,7 +49,13 @@ LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule required userna
 
 
 @pytest.mark.parametrize(
-    "password", [f'password="{SECRET}"', f"password={SECRET}", f"password = '${{NAME}}{SECRET}'"]
+    "password",
+    [
+        f'password="{SECRET}"',
+        f"password={SECRET}",
+        f"password = '${{NAME}}{SECRET}'",
+        f'clientId="me" clientSecret="{SECRET}"',
+    ],
 )
 def test_a_secret_inside_a_java_login_is_refused_too(write: Write, password: str) -> None:
     path = write({**TARGET, "client": {"sasl.jaas.config": LOGIN.format(password)}})
@@ -82,3 +92,31 @@ def test_a_system_may_be_all_defaults() -> None:
 def test_a_number_that_no_file_can_keep_is_refused(write: Write, endless: float) -> None:
     with pytest.raises(BadInput, match=r"client\.linger\.ms: must be text, a number"):
         load_target(write({**TARGET, "client": {"linger.ms": endless}}))
+
+
+@pytest.mark.parametrize(
+    ("part", "field"),
+    [
+        ({"settings": {"url": f"nats://me:{SECRET}@nats:4222"}}, "settings.url"),
+        ({"settings": {"servers": ["nats://a:4222", f"nats://{SECRET}@b:4222"]}}, "settings.servers"),
+        ({"settings": {"deep": {"token": SECRET}}}, "settings.deep.token"),
+        ({"client": {"schema.registry.url": f"https://me:{SECRET}@r"}}, "client.schema.registry.url"),
+        (
+            {"system": {"kind": "redis_server", "properties": {"requirepass": SECRET}}},
+            "system.properties.requirepass",
+        ),
+        (
+            {
+                "system": {
+                    "kind": "nats_server",
+                    "properties": {"authorization": f"{{user: a, password: {SECRET}}}"},
+                }
+            },
+            "system.properties.authorization",
+        ),
+    ],
+)
+def test_a_secret_in_the_clear_is_refused_wherever_it_is(write: Write, part: Any, field: str) -> None:
+    with pytest.raises(BadInput, match=rf"{field} holds a secret in the clear") as caught:
+        load_target(write({**TARGET, **part}))
+    assert SECRET not in str(caught.value)

@@ -11,6 +11,7 @@ from streamgauge.agents.rendezvous import Start
 from streamgauge.core.clock import ClockReading
 from streamgauge.core.environment import host_name
 from streamgauge.recording.parquet import EventFiles
+from streamgauge.spec.secrecy import shown
 from streamgauge.spec.secrets import strike_out
 from streamgauge.tables.events import MARKS
 
@@ -79,7 +80,7 @@ def write_manifest(assignment: Assignment, manifest: Manifest) -> None:
     """Secrets are struck out of the manifest itself, since it is also told to the launcher."""
     manifest.reason = manifest.reason and strike_out(manifest.reason, assignment.environment)
     manifest.settings = {
-        key: strike_out(str(value), assignment.environment)
+        key: shown(key, str(value), assignment.environment.values())
         for key, value in manifest.settings.items()
         if not callable(value)
     }

@@ -204,7 +204,8 @@ class RunDir:
 
     def open_output(self, relative: str) -> _WholeFile:
         """A file to write that takes its name only when it is complete; else BadInput says why not."""
-        return _WholeFile(self._files, self._at(relative), self.url(relative))
+        is_private = self.is_local and (relative in _PRIVATE or relative.startswith(self.manifests()))
+        return _WholeFile(self._files, self._at(relative), self.url(relative), is_private=is_private)
 
     @cached_property
     def _located(self) -> tuple[fs.FileSystem, str]:
@@ -238,11 +239,15 @@ class RunDir:
         return posixpath.join(self._root, relative) if relative else self._root
 
 
+_PRIVATE = (RunDir.workload, RunDir.plan, RunDir.environment, RunDir.status, RunDir.search)
+"""They hold settings and addresses. No secrets, but nothing for everybody on the machine either."""
+
+
 class _WholeFile:
     """Writes beside the final name, and moves into place on success."""
 
-    def __init__(self, files: fs.FileSystem, path: str, shown: str) -> None:
-        self._files, self._path, self._shown = files, path, shown
+    def __init__(self, files: fs.FileSystem, path: str, shown: str, *, is_private: bool = False) -> None:
+        self._files, self._path, self._shown, self._is_private = files, path, shown, is_private
         self._folder, name = posixpath.split(path)
         # A leading underscore hides an unfinished file from Spark and pyarrow datasets.
         self._unfinished = posixpath.join(self._folder, f"_{name}.{secrets.token_hex(4)}")
@@ -251,6 +256,8 @@ class _WholeFile:
         try:
             self._files.create_dir(self._folder, recursive=True)
             self._stream = self._files.open_output_stream(self._unfinished)
+            if self._is_private:
+                Path(self._unfinished).chmod(0o600)  # still empty
         except OSError as error:
             raise _write_failed(self._shown, error) from error
         return self._stream

@@ -257,7 +257,8 @@ class RunCycle:
 
     def _log_dir(self) -> Path:
         folder = self.run.local("logs") if self.run.is_local else Path.cwd() / f"{self.run.id}-logs"
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)  # libraries log what they please
         return folder
 
 

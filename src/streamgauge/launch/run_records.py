@@ -52,7 +52,8 @@ class RunRecords:
         return self._left_topics.get(case.id, [])
 
     def note_system(self, target: Target, system: TargetSystem, facts: dict[str, Any]) -> None:
-        about = {"description": system.description, **facts, **system.settings}
+        """`facts`: what is known of it, and its settings in force, without secrets."""
+        about = {"description": system.description, **facts}
         self._environment.setdefault("systems", {})[target.name] = about
         self._write()
 

@@ -22,7 +22,7 @@ from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.target_system import LaunchedSystem, TargetSystem
 from streamgauge.plan.cases import Case
 from streamgauge.plan.slots import agents_of
-from streamgauge.spec.secrets import environment_of, fill_in, strike_out
+from streamgauge.spec.secrets import environment_of, fill_in, shown_settings, strike_out
 from streamgauge.spec.target import Target
 
 REACH_DEADLINE_S = 15.0
@@ -58,7 +58,8 @@ class TargetRun:
         self._driver = open_driver(fill_in(target, self._environment), self._system.endpoints)
         facts = self._driver.check_reachable(REACH_DEADLINE_S)
         promises = {"capabilities": asdict(self._driver.capabilities)}
-        self._records.note_system(target, self._system, {**facts, **promises})
+        known = {**facts, **promises, **self._system.settings}
+        self._records.note_system(target, self._system, shown_settings(known, self._environment))
         if self._live is not None:
             self._live.open(self._session, target, facts.get("bootstrap"), len(self._agents))
 

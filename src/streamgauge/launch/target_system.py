@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from streamgauge.core.errors import StreamgaugeError
+from streamgauge.spec.secrets import environment_of, fill_in, strike_out
 from streamgauge.spec.target import (
     AeronMediaDriverSystem,
     KafkaClusterSystem,
@@ -43,7 +45,8 @@ class LaunchedSystem:
     """A system on its way up: something else can be started before `wait` is called."""
 
     def __init__(self, target: Target, log_dir: Path) -> None:
-        self._target, self._log_dir = target, log_dir
+        self._log_dir, self._environment = log_dir, environment_of(target)
+        self._target = fill_in(target, self._environment)
         self._system: System | None = None
         self._found: TargetSystem | None = None
 
@@ -62,12 +65,14 @@ class LaunchedSystem:
             )
             return
         self._system = _system(wanted, self._log_dir)
-        self._system.launch()
+        with self._without_secrets():
+            self._system.launch()
 
     def wait(self) -> TargetSystem:
         if self._found is None:
             assert self._system is not None
-            self._system.wait_ready()
+            with self._without_secrets():
+                self._system.wait_ready()
             self._found = TargetSystem(
                 self._system.description(),
                 self._system.endpoints(),
@@ -80,6 +85,14 @@ class LaunchedSystem:
     def stop(self) -> None:
         if self._system is not None:
             self._system.stop()
+
+    @contextmanager
+    def _without_secrets(self) -> Iterator[None]:
+        """A server tells what it does not like about its configuration."""
+        try:
+            yield
+        except StreamgaugeError as error:
+            raise type(error)(strike_out(str(error), self._environment)) from None
 
 
 @contextmanager

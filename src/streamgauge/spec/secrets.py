@@ -1,20 +1,18 @@
-"""Secrets: `${NAME}` in a target's client settings, filled in where it is used and nowhere else.
+"""Secrets: `${NAME}` in a target's settings, filled in where it is used and nowhere else.
 
 The plan and everything in the run folder keep the reference. The filled-in target travels to the
-agents in memory only.
+agents in memory only; a run that is resumed takes what it stands for from the environment again.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from streamgauge.core.errors import BadInput
+from streamgauge.spec.secrecy import REFERENCE, shown, struck_out, texts_of
 from streamgauge.spec.target import Target
-
-_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_PARTS = ("client", "producer_client", "consumer_client")
 
 
 def environment_of(target: Target) -> dict[str, str]:
@@ -32,26 +30,43 @@ def environment_of(target: Target) -> dict[str, str]:
 def fill_in(target: Target, environment: Mapping[str, str]) -> Target:
     """The target with every `${NAME}` replaced. It is not to be written or shown."""
 
-    def filled(value: object) -> object:
+    def filled(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: filled(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [filled(item) for item in value]
         if not isinstance(value, str):
             return value
-        return _REFERENCE.sub(lambda match: environment[match[1]], value)
+        return REFERENCE.sub(lambda match: environment[match[1]], value)
 
-    parts = {part: {k: filled(v) for k, v in getattr(target, part).items()} for part in _PARTS}
+    parts: dict[str, Any] = {part: filled(values) for part, values in target.written_settings().items()}
+    system, properties = target.system, parts.pop("system.properties", None)
+    if system is not None:
+        parts["system"] = system.model_copy(update={"properties": properties})
     return target.model_copy(update=parts)
 
 
 def strike_out(text: str, environment: Mapping[str, str]) -> str:
-    """The text without any of the values that `fill_in` put in."""
-    for secret in sorted(environment.values(), key=len, reverse=True):
-        if len(secret) > 2:
-            text = text.replace(secret, "***")
-    return text
+    """The text without any of the values that `fill_in` put in, nor what else looks like a secret."""
+    return struck_out(text, environment.values())
+
+
+def shown_settings(settings: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
+    """Settings in force as they may be written down, part by part."""
+    secrets = list(environment.values())
+
+    def safe(name: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: safe(str(key), item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [safe(name, item) for item in value]
+        return shown(name, value, secrets) if isinstance(value, str) else value
+
+    return {name: safe(name, value) for name, value in settings.items()}
 
 
 def _references(target: Target) -> Iterator[tuple[str, str]]:
-    for part in _PARTS:
-        for key, value in getattr(target, part).items():
-            if isinstance(value, str):
-                for name in _REFERENCE.findall(value):
-                    yield f"{part}.{key}", name
+    for part, values in target.written_settings().items():
+        for field, _, value in texts_of(part, "", values):
+            for name in REFERENCE.findall(value):
+                yield field, name

@@ -8,14 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from streamgauge.spec.model import Setting, SpecModel
+from streamgauge.spec.secrecy import in_the_clear, texts_of
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
-_SECRET_KEY = re.compile(r"password|secret|passphrase|token$|key\.pem$|credentials", re.IGNORECASE)
-_SECRET_VALUE = re.compile(
-    r"""password\s*+=\s*+(?!["']?\$\{[A-Za-z_][A-Za-z0-9_]*\}["']?(?:[\s;]|$))""", re.IGNORECASE
-)
-"""A secret inside a longer setting, as in Java's `sasl.jaas.config`."""
-_ENV_ONLY = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 
 
 class KafkaClusterSystem(SpecModel):
@@ -110,12 +105,21 @@ class Target(SpecModel):
     @model_validator(mode="after")
     def _secrets_by_reference(self) -> Target:
         """A secret written out would end up in the run folder, so it is refused."""
-        for part in ("client", "producer_client", "consumer_client"):
-            for key, value in getattr(self, part).items():
-                alone = _SECRET_KEY.search(key) and not _ENV_ONLY.fullmatch(str(value))
-                if alone or _SECRET_VALUE.search(str(value)):
+        for part, values in self.written_settings().items():
+            for field, name, value in texts_of(part, "", values):
+                if in_the_clear(name, value):
                     raise ValueError(
-                        f"{part}.{key} holds a secret in the clear; "
+                        f"{field} holds a secret in the clear; "
                         "write ${NAME} and set NAME in the environment"
                     )
         return self
+
+    def written_settings(self) -> dict[str, dict[str, Any]]:
+        """All that is passed on to somebody else as it was written, by field."""
+        parts = {
+            "settings": self.settings,
+            "client": self.client,
+            "producer_client": self.producer_client,
+            "consumer_client": self.consumer_client,
+        }
+        return parts if self.system is None else {**parts, "system.properties": self.system.properties}

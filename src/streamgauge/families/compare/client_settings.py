@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from streamgauge.drivers.contract import SharedSetting
-from streamgauge.spec.secrets import strike_out
+from streamgauge.spec.secrecy import shown
 from streamgauge.tables.comparison_events import ENGINE
 
 
@@ -34,7 +34,7 @@ def settings_rows(
     named = {setting.native for setting in shared}
     for name, value in sorted(client.settings_in_force().items()):
         if name not in named and not callable(value):
-            text = strike_out(_text(value), environment)
+            text = shown(name, _text(value), environment.values())
             yield {**about, "is_shared": False, "name": name, "native": name, "value": text, "note": ""}
 
 
