@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 
 from bench.fanout_peers import Peer, Programs
+from bench.fanout_server import MONITORING_HOST
 from bench.measurements import Ratio
 
 _DEADLINE_S = 120
@@ -240,7 +241,7 @@ def _wait_for(port: int, server: subprocess.Popen[str]) -> None:
 
 def _behind(port: int) -> int:
     """How many sessions' sockets are full, as the gateway tells."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=_DEADLINE_S) as answer:
+    with urllib.request.urlopen(f"http://{MONITORING_HOST}:{port}/metrics", timeout=_DEADLINE_S) as answer:
         told = answer.read().decode()
     return int(told.split('sessions_behind{process="0"} ')[1].split("\n")[0])
 

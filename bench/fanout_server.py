@@ -18,6 +18,8 @@ from streamgauge.gateway.server.settings import ServerSettings
 ITEM, FIELD, MARK_BYTES = "bench", "message", 32
 _NS_PER_S = 1_000_000_000
 _AT_ONCE = 64
+MONITORING_HOST = "127.0.0.2"
+"""The same port at another address of this machine."""
 
 
 class Ticker:
@@ -68,7 +70,14 @@ class Ticker:
 def main() -> None:
     port, rate, size_bytes = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
     # Who stalls is not dropped while others are measured beside it.
-    settings = ServerSettings.model_validate({"port": port, "limits": {"unread_deadline": "120s"}})
+    settings = ServerSettings.model_validate(
+        {
+            "port": port,
+            "monitoring_host": MONITORING_HOST,
+            "monitoring_port": port,
+            "limits": {"unread_deadline": "120s"},
+        }
+    )
     gc.freeze()  # What is there now stays: no collection need look at it.
     serve(settings, lambda process: AdapterSet("BENCH", {"DEFAULT": Ticker(rate, size_bytes)}))
 

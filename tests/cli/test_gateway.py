@@ -48,9 +48,41 @@ def serving(config: Path, *flags: str) -> Iterator[tuple[subprocess.Popen[str], 
             process.kill()
 
 
+def monitoring(process: subprocess.Popen[str]) -> str:
+    """Its address, which is said to whoever started the gateway."""
+    assert process.stderr is not None
+    said = next(line for line in iter(process.stderr.readline, "") if line.startswith("monitored at "))
+    return said.split()[2]
+
+
 def test_check_says_that_it_is_right_and_starts_nothing(config: Path) -> None:
     result = CliRunner().invoke(app, ["gateway", "--config", str(config), "--check"])
     assert (result.exit_code, result.stdout) == (0, f"{config}: is right: adapter set S, 1 connection (Q)\n")
+
+
+def test_check_names_what_is_unsafe(config: Path) -> None:
+    arguments = ["gateway", "--config", config, "--check", "--host", "0.0.0.0", "--allowed-origin", "*"]
+    result = streamgauge(*arguments)
+    assert result.returncode == 4
+    assert result.stdout == f"{config}: is right: adapter set S, 1 connection (Q)\n"
+    for kind, setting in (
+        ("no_users", "users"),
+        ("no_tls", "tls_certificate"),
+        ("no_session_limit", "limits.sessions_per_address"),
+        ("any_origin", "allowed_origins"),
+    ):
+        assert f"unsafe ({kind}): {setting} = " in result.stderr
+
+
+def test_who_listens_to_strangers_is_warned(config: Path) -> None:
+    with serving(config, "--host", "0.0.0.0") as (process, _):
+        assert process.stderr is not None
+        said = [process.stderr.readline() for _ in range(3)]
+    assert [line.split("unsafe (")[1].split(")")[0] for line in said] == [
+        "no_users",
+        "no_tls",
+        "no_session_limit",
+    ]
 
 
 def test_check_tells_file_line_and_parameter(tmp_path: Path) -> None:
@@ -145,7 +177,8 @@ def test_a_port_that_is_taken(config: Path) -> None:
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_cleanly_even_while_it_waits_for_kafka(config: Path, sent: signal.Signals) -> None:
     with serving(config) as (process, address):
-        assert ask(address, "GET", "/healthz") == (200, "ok\n")
+        assert ask(monitoring(process), "GET", "/healthz") == (200, "ok\n")
+        assert ask(address, "GET", "/healthz")[0] == 404
         assert ask(address, "GET", "/")[0] == 404
         with PlainSession(address, "S") as session:
             assert "REQOK" in session.subscribe("i", "v")
@@ -160,10 +193,11 @@ def test_it_ends_cleanly_even_while_it_waits_for_kafka(config: Path, sent: signa
 
 
 def test_several_processes_on_one_port(config: Path) -> None:
-    with serving(config, "--processes", "2") as (process, address):
+    with serving(config, "--processes", "2") as (process, _):
         children = psutil.Process(process.pid).children()
         assert len(children) == 2
-        seen = {ask(address, "GET", "/metrics")[1].split('process="')[1].split('"')[0] for _ in range(40)}
+        told = monitoring(process)
+        seen = {ask(told, "GET", "/metrics")[1].split('process="')[1].split('"')[0] for _ in range(40)}
         assert seen == {"0", "1"}
         process.terminate()
         assert process.wait(20) == 0

@@ -24,7 +24,7 @@ def config(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("processes", [1, 2])
 def test_it_is_up_inside_and_gone_afterwards(config: Path, tmp_path: Path, processes: int) -> None:
     with PushGateway(config=config, log_dir=tmp_path / "logs", processes=processes) as gateway:
-        address = gateway.endpoints()["gateway"]
+        address = gateway.endpoints()["monitoring"]
         with urllib.request.urlopen(f"{address}/healthz", timeout=20) as response:
             assert response.read() == b"ok\n"
         pids = gateway.processes()

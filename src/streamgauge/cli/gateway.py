@@ -29,11 +29,18 @@ def gateway_command(
     port: Annotated[
         int | None, typer.Option(help="0: any that is free.", min=0, max=65_535, show_default="8080")
     ] = None,
+    monitoring_host: Annotated[
+        str | None,
+        typer.Option(help="Where /healthz and /metrics are.", show_default="127.0.0.1"),
+    ] = None,
+    monitoring_port: Annotated[
+        int | None, typer.Option(help="0: any that is free.", min=0, max=65_535, show_default="0")
+    ] = None,
     processes: Annotated[
         int, typer.Option(help="How many share the port and the clients.", min=1, max=64)
     ] = 1,
     check: Annotated[
-        bool, typer.Option("--check", help="Only say whether the configuration is right.")
+        bool, typer.Option("--check", help="Only say whether the configuration is right, and safe.")
     ] = False,
     demo: Annotated[bool, typer.Option("--demo/--no-demo", help="Serve the demo page.")] = True,
     lightstreamer_conf: Annotated[
@@ -115,6 +122,8 @@ def gateway_command(
     flags: dict[str, Any] = {
         "host": host,
         "port": port,
+        "monitoring_host": monitoring_host,
+        "monitoring_port": monitoring_port,
         "default_diff_order": _words(default_diff_order),
         "jsonpatch_min_length": jsonpatch_min_length,
         "max_delay_millis": max_delay_millis,
@@ -160,6 +169,8 @@ def _serve(
     from streamgauge.gateway.connector.configuration import load_configuration
     from streamgauge.gateway.connector.lightstreamer_conf import read_lightstreamer_conf
     from streamgauge.gateway.server.gateway_process import log_to_stderr, run_gateway, with_settings
+    from streamgauge.gateway.server.safety import UnsafeSettings, unsafe_settings
+    from streamgauge.gateway.server.serving import Addresses
 
     configuration = load_configuration(config)
     if lightstreamer_conf is not None:
@@ -170,12 +181,15 @@ def _serve(
     if check:
         make_adapter_set(configuration)
         typer.echo(f"{config}: is right: {_summary(configuration)}")
+        if findings := unsafe_settings(configuration):
+            raise UnsafeSettings(findings)
         return
     log_to_stderr(logging.ERROR if quiet else logging.DEBUG if debug else logging.WARNING)
 
-    def ready(address: str) -> None:
-        typer.echo(address)
+    def ready(addresses: Addresses) -> None:
+        typer.echo(addresses.clients)
         if not quiet:
+            typer.echo(f"monitored at {addresses.monitoring} (/healthz, /metrics)", err=True)
             page = "; open it in a browser for the demo page" if demo else ""
             typer.echo(f"serving {_summary(configuration)}{page}; end it with Ctrl-C", err=True)
 

@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 
 from streamgauge.core.errors import SystemFailed, Unreachable
-from streamgauge.gateway.server.settings import LISTENING
+from streamgauge.gateway.server.settings import LISTENING, MONITORING
 from streamgauge.systems.contract import START_DEADLINE_S, System
 from streamgauge.systems.processes import end, how_it_ended, log_text, spawn, why_it_ended
 
@@ -42,7 +42,7 @@ class PushGateway(System):
         self._config, self._log = config.absolute(), log_dir.absolute() / "gateway.log"
         self._count, self._settings = processes, {"port": 0, **(settings or {})}
         self._running: subprocess.Popen[bytes] | None = None
-        self._address = ""
+        self._address = self._monitoring = ""
 
     def launch(self) -> None:
         if self._running is not None:
@@ -55,7 +55,7 @@ class PushGateway(System):
         if self._running is None:
             raise SystemFailed("this gateway was not launched")
         until = time.monotonic() + deadline_s
-        while not (address := self._said_address()):
+        while not (address := self._said(LISTENING)):
             if self._running.poll() is not None:
                 reason = why_it_ended(self._running, self._log)
                 self.stop()
@@ -64,10 +64,10 @@ class PushGateway(System):
                 self.stop()
                 raise Unreachable(f"the gateway was not ready after {deadline_s:g} s; see {self._log}")
             time.sleep(_POLL_S)
-        self._address = address
+        self._address, self._monitoring = address, self._said(MONITORING)
 
     def endpoints(self) -> dict[str, str]:
-        return {"gateway": self._address}
+        return {"gateway": self._address, "monitoring": self._monitoring}
 
     def processes(self) -> dict[str, int]:
         """Those that serve: of several, the one that watches over them does not."""
@@ -89,10 +89,10 @@ class PushGateway(System):
             if self._running is not None:
                 end([self._running], deadline_s=_STOP_DEADLINE_S)
         finally:
-            self._running, self._address = None, ""
+            self._running, self._address, self._monitoring = None, "", ""
 
-    def _said_address(self) -> str:
+    def _said(self, what: str) -> str:
         """The whole line: it may be there in part while it is written."""
         lines = log_text(self._log).splitlines(keepends=True)
-        said = (line for line in lines if line.startswith(LISTENING) and line.endswith("\n"))
-        return next(said, "").removeprefix(LISTENING).strip()
+        said = (line for line in lines if line.startswith(what) and line.endswith("\n"))
+        return next(said, "").removeprefix(what).strip()

@@ -6,12 +6,13 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import uvloop
 
 from streamgauge.gateway.server.contract import AdapterSet
-from streamgauge.gateway.server.server import Page, PushServer, listening_socket
+from streamgauge.gateway.server.server import Page, PushServer, listening_socket, monitoring_socket
 from streamgauge.gateway.server.settings import ServerSettings
 
 from .memory_source import MemorySource
@@ -21,13 +22,26 @@ ADAPTER_SET = "TEST"
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class Port:
+    """Where something else than clients' requests is answered."""
+
+    port: int
+
+
 class Running:
     """What a test may do with a running server; everything happens on the server's loop."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, server: PushServer, port: int, source: MemorySource
+        self,
+        loop: asyncio.AbstractEventLoop,
+        server: PushServer,
+        port: int,
+        monitoring: Port,
+        source: MemorySource,
     ) -> None:
         self._loop, self.server, self.port, self.source = loop, server, port, source
+        self.monitoring = monitoring
 
     @property
     def address(self) -> str:
@@ -92,7 +106,7 @@ def running(
     """`settings`: of the server; `adapter_set`: what else its adapter set has."""
     chosen = ServerSettings.model_validate({"port": 0, **(settings or {})})
     source = source or MemorySource()
-    listener = listening_socket(chosen)
+    listener, monitoring = listening_socket(chosen), monitoring_socket(chosen)
     loop = uvloop.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
@@ -102,7 +116,7 @@ def running(
             ADAPTER_SET, {"DEFAULT": source, **adapter_set.pop("sources", {})}, **adapter_set
         )
         server = PushServer(chosen, [adapters], pages=pages)
-        await server.start(listener)
+        await server.start(listener, monitoring)
         return server
 
     def run(coroutine: Any) -> Any:
@@ -112,9 +126,10 @@ def running(
         server = run(start())
     except BaseException:
         listener.close()
+        monitoring.close()
         raise
     try:
-        yield Running(loop, server, listener.getsockname()[1], source)
+        yield Running(loop, server, listener.getsockname()[1], Port(monitoring.getsockname()[1]), source)
     finally:
         run(server.stop())
         loop.call_soon_threadsafe(loop.stop)

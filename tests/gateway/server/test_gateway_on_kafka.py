@@ -113,7 +113,7 @@ def test_scenario_3_fields_of_json_and_only_what_changed(kafka: str, tmp_path: P
         send(topic, person(1), b"no json", person(2), key="Ann")
         session.wait_for("t2")
         assert session.updates() == [f"Ann|t1|{'x' * 256}|1|chess", "|t2||2|"]
-        told = ask(gateway.endpoints()["gateway"], "GET", "/metrics")[1]
+        told = ask(gateway.endpoints()["monitoring"], "GET", "/metrics")[1]
         for name, count in (("read", 3), ("mapped", 2), ("failed", 1)):
             assert f'streamgauge_gateway_records_{name}_total{{process="0",{_SOURCE}}} {count}\n' in told
 
@@ -156,7 +156,7 @@ def test_every_process_reads_all_records(kafka: str, tmp_path: Path) -> None:
         deadline_s = time.monotonic() + DEADLINE_S
         while wanted:
             assert time.monotonic() < deadline_s, f"never seen: {wanted}"
-            told = ask(address, "GET", "/metrics")[1]
+            told = ask(gateway.endpoints()["monitoring"], "GET", "/metrics")[1]
             wanted = {line for line in wanted if line not in told}
         for session in by_process.values():
             with session:

@@ -9,6 +9,7 @@ import pytest
 
 from streamgauge.core.errors import BadInput
 from streamgauge.gateway.server.contract import NotAuthorized
+from streamgauge.gateway.server.server import Page
 from streamgauge.gateway.server.settings import ServerSettings
 
 from ..connector.certificates import authority, signed_by
@@ -104,7 +105,7 @@ def test_who_asks_too_fast_is_read_more_slowly_and_all_is_answered() -> None:
         answers = client.lines(100)
         assert [line.split(",")[1] for line in answers] == [str(n) for n in range(100)]
         # More than a second's worth had to wait; meanwhile others are served.
-        assert get(server, "/healthz").body == "ok\n"
+        assert get(server.monitoring, "/healthz").body == "ok\n"
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,9 @@ def test_a_websocket_without_a_session_is_dropped() -> None:
 @pytest.mark.parametrize(
     ("allowed", "origin", "may"),
     [
-        (["*"], "https://anywhere.example", True),
+        ([], "https://anywhere.example", False),
+        ([], "null", False),
+        ([], None, True),
         (["https://shop.example"], "https://shop.example", True),
         (["https://shop.example"], "https://other.example", False),
         (["https://shop.example"], "http://shop.example", False),
@@ -167,7 +170,12 @@ def test_tls(tmp_path: Path) -> None:
     certificate.write_bytes(signed.pem())
     key.write_bytes(signed.key_pem())
     settings = {"tls_certificate": str(certificate), "tls_key": str(key)}
-    with running(settings) as server, WebSocket(server, tls=True) as one, WebSocket(server, tls=True) as two:
+    pages = {"/page": Page("text/plain", b"there")}
+    with (
+        running(settings, pages=pages) as server,
+        WebSocket(server, tls=True) as one,
+        WebSocket(server, tls=True) as two,
+    ):
         for client in (one, two):
             client.open_session()
             client.subscribe("secret", schema="n filler")
@@ -177,10 +185,10 @@ def test_tls(tmp_path: Path) -> None:
             assert one.line() == two.line() == f"U,1,1,{n}|{str(n) * 5000}"
         raw = connect(server, tls=True)
         assert isinstance(raw, ssl.SSLSocket)
-        raw.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        assert Answer(raw).body == "ok\n"
+        raw.sendall(b"GET /page HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert Answer(raw).body == "there"
         plain = connect(server)
-        plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        plain.sendall(b"GET /page HTTP/1.1\r\nHost: x\r\n\r\n")
         assert b"200" not in plain.recv(100)
 
 

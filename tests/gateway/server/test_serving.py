@@ -30,7 +30,7 @@ def open_clients(server: Ticking, wanted: set[int]) -> dict[int, tuple[WebSocket
 
 def wait_for_process(server: Ticking, number: int) -> None:
     until_s = time.monotonic() + DEADLINE_S
-    while f'process="{number}"' not in get(server, "/metrics").body:
+    while f'process="{number}"' not in get(server.monitoring, "/metrics").body:
         assert time.monotonic() < until_s, f"process {number} took no connection"
         time.sleep(0.01)
 
@@ -59,7 +59,7 @@ def test_several_processes_share_the_port() -> None:
         for number, (client, _) in found.items():
             client.subscribe("item", schema="process")
             assert client.line() == f"U,1,1,{number}"
-        pages = {get(server, "/metrics").body.split('process="')[1][0] for _ in range(60)}
+        pages = {get(server.monitoring, "/metrics").body.split('process="')[1][0] for _ in range(60)}
         assert pages == {"0", "1", "2"}
 
 
@@ -121,7 +121,10 @@ def test_a_process_that_dies_is_started_again_and_the_others_do_not_notice() -> 
             assert lost.until("CONERR")[-1].startswith("CONERR,20,")
         counts = [int(found[1][0].line().removeprefix("U,1,1,").split("|")[0]) for _ in range(20)]
         assert counts == list(range(counts[0], counts[0] + 20))
-        told = {get(server, "/metrics").body.split("process_restarts_total{")[1][:14] for _ in range(40)}
+        told = {
+            get(server.monitoring, "/metrics").body.split("process_restarts_total{")[1][:14]
+            for _ in range(40)
+        }
         assert told == {'process="0"} 1', 'process="1"} 1'}
 
 
@@ -165,4 +168,4 @@ def test_two_gateways_never_share_a_port(first: int, second: int) -> None:
         said = f"127.0.0.1:{server.port}: a gateway has this port already, process {server.process.pid} ("
         assert said in str(refused.value)
         assert "end it, or choose another port (--port)" in str(refused.value)
-        assert get(server, "/healthz").body == "ok\n"
+        assert get(server.monitoring, "/healthz").body == "ok\n"

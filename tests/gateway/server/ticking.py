@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from .running import DEADLINE_S
+from .running import DEADLINE_S, Port
 
 _PROGRAM = """
     import asyncio, os, sys
@@ -50,7 +50,7 @@ _PROGRAM = """
         ServerSettings.model_validate({"port": int(sys.argv[2])}),
         lambda process: AdapterSet("TEST", {"DEFAULT": Ticker(process)}),
         processes=int(sys.argv[1]),
-        ready=lambda address: print("ready", address, flush=True),
+        ready=lambda addresses: print("ready", *addresses, flush=True),
     )
     print("ended", flush=True)
 """
@@ -63,6 +63,7 @@ class DidNotStart(Exception):
 @dataclass(frozen=True)
 class Ticking:
     port: int
+    monitoring: Port
     process: subprocess.Popen[str]
 
     @property
@@ -83,10 +84,11 @@ def ticking(processes: int, port: int = 0, *, kernel_ends_it: bool = True) -> It
     )
     try:
         assert process.stdout is not None
-        address = process.stdout.readline().removeprefix("ready ").strip()
-        if not address:
+        addresses = process.stdout.readline().removeprefix("ready ").split()
+        if not addresses:
             raise DidNotStart(process.communicate(timeout=DEADLINE_S)[1])
-        yield Ticking(int(address.rpartition(":")[2]), process)
+        clients, monitoring = (int(address.rpartition(":")[2]) for address in addresses)
+        yield Ticking(clients, Port(monitoring), process)
     finally:
         if process.poll() is None:
             process.terminate()

@@ -23,9 +23,10 @@ from streamgauge.gateway.connector.configuration import (
 )
 from streamgauge.gateway.demo.pages import demo_pages
 from streamgauge.gateway.demo.web_client import WebClientUnavailable
+from streamgauge.gateway.server.safety import unsafe_settings
 from streamgauge.gateway.server.server import Page
-from streamgauge.gateway.server.serving import serve
-from streamgauge.gateway.server.settings import LISTENING
+from streamgauge.gateway.server.serving import Addresses, serve
+from streamgauge.gateway.server.settings import LISTENING, MONITORING
 from streamgauge.spec.loading import parse
 
 LOGGER = logging.getLogger("streamgauge.gateway")
@@ -36,12 +37,14 @@ def run_gateway(
     *,
     processes: int = 1,
     demo: bool = True,
-    ready: Callable[[str], None],
+    ready: Callable[[Addresses], None],
 ) -> None:
-    """Serve until SIGINT or SIGTERM; `ready` is told the address. Raises BadInput for what cannot be used."""
+    """Serve until SIGINT or SIGTERM; `ready` is told where. Raises BadInput for what cannot be used."""
     if processes > 1:
         make_adapter_set(configuration)  # What is wrong is said once, here, and not by every process.
     warn_of_what_is_not_done(configuration)
+    for finding in unsafe_settings(configuration):
+        LOGGER.warning("%s", finding)
     serve(
         configuration.server,
         lambda process: make_adapter_set(configuration, process=process, processes=processes),
@@ -90,8 +93,8 @@ def main() -> None:
         sys.exit(error.exit_code)
 
 
-def _say_ready(address: str) -> None:
-    sys.stdout.write(f"{LISTENING}{address}\n")
+def _say_ready(addresses: Addresses) -> None:
+    sys.stdout.write(f"{MONITORING}{addresses.monitoring}\n{LISTENING}{addresses.clients}\n")
     sys.stdout.flush()
 
 

@@ -97,8 +97,11 @@ class HttpConnection(HttpExchanges):
             self._answer_page(exchange, self._server.page(head.path))
 
     def _check_origin(self, head: Head) -> None:
-        if not self._server.origins.allows(head.headers.get("origin")):
-            raise BadHttp(HTTPStatus.FORBIDDEN, "pages of this origin may not use this server")
+        if not self._server.origins.allows(head.headers.get("origin"), head.headers.get("host", "")):
+            raise BadHttp(
+                HTTPStatus.FORBIDDEN,
+                "pages of this origin may not use this server; allowed_origins can name it",
+            )
 
     def _request(self, exchange: Exchange, name: str, body: bytes) -> None:
         reception = self._server.reception

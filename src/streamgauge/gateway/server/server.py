@@ -18,6 +18,7 @@ from streamgauge.gateway.server.gateway import Gateway
 from streamgauge.gateway.server.housekeeping import Housekeeping
 from streamgauge.gateway.server.http_connections import HttpConnection
 from streamgauge.gateway.server.http_exchanges import HttpExchanges
+from streamgauge.gateway.server.monitoring import MonitoringConnection
 from streamgauge.gateway.server.neighbours import Neighbours
 from streamgauge.gateway.server.origins import Origins
 from streamgauge.gateway.server.port_lock import who_listens
@@ -52,27 +53,30 @@ class PushServer:
         self.settings, self.neighbours = settings, neighbours
         self.gateway = Gateway(settings, adapter_sets, process)
         self.reception = Reception(self.gateway)
-        self.origins = Origins(settings.allowed_origins)
+        self.origins = Origins(settings.allowed_origins, settings.host)
         self.connections: dict[HttpExchanges, None] = {}
         self.websockets: dict[WebSocketConnection, None] = {}
         self._pages = dict(pages or {})
         self._housekeeping = Housekeeping(self)
-        self._server: asyncio.Server | None = None
+        self._servers: list[asyncio.Server] = []
         self._adopting: set[asyncio.Task[object]] = set()
 
-    async def start(self, listener: socket.socket) -> None:
-        """Serve what comes to a listening socket."""
+    async def start(self, listener: socket.socket, monitoring: socket.socket) -> None:
+        """Serve what comes to a socket, and tell how it is going to who comes to the other."""
         _raise_open_files_limit()
         self.gateway.start()
         loop = asyncio.get_running_loop()
         tls = _tls(self.settings)
-        self._server = await loop.create_server(
-            lambda: HttpConnection(self),
-            sock=listener,
-            backlog=_BACKLOG,
-            ssl=tls,
-            ssl_handshake_timeout=None if tls is None else self.settings.limits.connect_deadline,
-        )
+        self._servers = [
+            await loop.create_server(
+                lambda: HttpConnection(self),
+                sock=listener,
+                backlog=_BACKLOG,
+                ssl=tls,
+                ssl_handshake_timeout=None if tls is None else self.settings.limits.connect_deadline,
+            ),
+            await loop.create_server(lambda: MonitoringConnection(self), sock=monitoring),
+        ]
         self._housekeeping.start()
         if self.neighbours is not None:
             self.neighbours.start(self.gateway.process, self._adopt)
@@ -82,8 +86,8 @@ class PushServer:
         self._housekeeping.stop()
         if self.neighbours is not None:
             self.neighbours.stop()
-        if self._server is not None:
-            self._server.close()
+        for server in self._servers:
+            server.close()
         self.gateway.stop()
         self.reception.admission.close()
         await asyncio.sleep(_GRACE_S)
@@ -105,28 +109,38 @@ class PushServer:
         made.add_done_callback(self._adopting.discard)
 
     def page(self, path: str) -> Page | None:
+        return self._pages.get(path)
+
+    def monitoring_page(self, path: str) -> Page | None:
         if path == "/metrics":
             if self.neighbours is not None:
                 self.gateway.counters.process_restarts = self.neighbours.restarts
             return Page("text/plain; version=0.0.4; charset=utf-8", self.gateway.metrics())
         if path == "/healthz":
             return Page("text/plain; charset=utf-8", b"ok\n")
-        return self._pages.get(path)
+        return None
+
+
+def monitoring_socket(settings: ServerSettings, *, shared: bool = False) -> socket.socket:
+    return _bound(settings.monitoring_host, settings.monitoring_port, settings, shared=shared)
 
 
 def listening_socket(settings: ServerSettings, *, shared: bool = False) -> socket.socket:
+    """For clients."""
+    return _bound(settings.host, settings.port, settings, shared=shared)
+
+
+def _bound(host: str, port: int, settings: ServerSettings, *, shared: bool) -> socket.socket:
     """Bound, not yet listening; `shared`: several processes are going to listen on the same port.
 
     What is set on it, connections inherit: a bounded send buffer, so that what a slow reader has not taken
     waits where it can be conflated; and an end to connections whose peer has vanished.
     """
     try:
-        info = socket.getaddrinfo(
-            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
+        info = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.socket(info[0], info[1], info[2])
     except OSError as error:
-        raise BadInput(f"host {settings.host}: {error.strerror or error}") from None
+        raise BadInput(f"host {host}: {error.strerror or error}") from None
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if shared:
@@ -141,10 +155,8 @@ def listening_socket(settings: ServerSettings, *, shared: bool = False) -> socke
         listener.bind(info[4])
     except OSError as error:
         listener.close()
-        who = who_listens(settings.port) if error.errno == errno.EADDRINUSE else ""
-        raise BadInput(
-            f"{settings.host}:{settings.port}: cannot be listened on: {error.strerror}{who}"
-        ) from None
+        who = who_listens(port) if error.errno == errno.EADDRINUSE else ""
+        raise BadInput(f"{host}:{port}: cannot be listened on: {error.strerror}{who}") from None
     return listener
 
 

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import uvloop
 
@@ -15,11 +16,16 @@ from streamgauge.gateway.server.children import Children
 from streamgauge.gateway.server.contract import AdapterSet
 from streamgauge.gateway.server.neighbours import Neighbours
 from streamgauge.gateway.server.port_lock import lock_port
-from streamgauge.gateway.server.server import Page, PushServer, listening_socket
+from streamgauge.gateway.server.server import Page, PushServer, listening_socket, monitoring_socket
 from streamgauge.gateway.server.settings import ServerSettings
 
 MakeAdapterSet = Callable[[int], AdapterSet]
 """Given the number of the process, from 0; called once in each process, before its loop runs."""
+
+
+class Addresses(NamedTuple):
+    clients: str
+    monitoring: str
 
 
 def serve(
@@ -28,46 +34,59 @@ def serve(
     *,
     processes: int = 1,
     pages: Mapping[str, Page] | None = None,
-    ready: Callable[[str], None] = lambda address: None,
+    ready: Callable[[Addresses], None] = lambda addresses: None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM. `ready` is told the address as soon as clients can come."""
-    with _own_port(settings, shared=processes > 1) as listener:
-        address = _address(settings, listener)
+    """Serve until SIGINT or SIGTERM. `ready` is told the addresses as soon as clients can come."""
+    with _own_ports(settings, shared=processes > 1) as sockets:
+        ports = [each.getsockname()[1] for each in sockets]
+        bound = settings.model_copy(update={"port": ports[0], "monitoring_port": ports[1]})
+        addresses = _addresses(bound)
         if processes == 1:
-            alone = _Process(settings, make_adapter_set, pages, 0, None)
-            alone.serve(listener, lambda: ready(address))
+            alone = _Process(bound, make_adapter_set, pages, 0, None)
+            alone.serve(sockets, lambda: ready(addresses))
             return
-        # The socket stays bound, and never listens: it keeps the port while processes come and go.
-        bound = settings.model_copy(update={"port": listener.getsockname()[1]})
+        # The sockets stay bound, and never listen: they keep the ports while processes come and go.
         neighbours = Neighbours(processes)
 
         def run(number: int, ready: Callable[[], object]) -> None:
-            listener.close()
+            for each in sockets:
+                each.close()
             process = _Process(bound, make_adapter_set, pages, number, neighbours)
-            process.serve(listening_socket(bound, shared=True), ready)
+            process.serve(
+                (listening_socket(bound, shared=True), monitoring_socket(bound, shared=True)), ready
+            )
 
         children = Children(processes, run, restarted=neighbours.count_restart)
         try:
             children.start()
-            children.watch(lambda: ready(address))
+            children.watch(lambda: ready(addresses))
         finally:
             children.end()
             neighbours.close()
 
 
+Sockets = tuple[socket.socket, socket.socket]
+"""For clients, and for monitoring."""
+
+
 @contextmanager
-def _own_port(settings: ServerSettings, *, shared: bool) -> Iterator[socket.socket]:
-    """A socket bound to the port, which no other gateway has meanwhile."""
+def _own_ports(settings: ServerSettings, *, shared: bool) -> Iterator[Sockets]:
+    """Sockets bound to the ports, which no other gateway has meanwhile."""
     with ExitStack() as kept:
-        if settings.port:
-            kept.enter_context(lock_port(settings.host, settings.port))
-            if shared:
-                # One that shares with nobody finds whoever is there under another name of the address.
-                listening_socket(settings).close()
-        listener = kept.enter_context(listening_socket(settings, shared=shared))
-        if not settings.port:
-            kept.enter_context(lock_port(settings.host, listener.getsockname()[1]))
-        yield listener
+        found = []
+        for host, port, bind in (
+            (settings.host, settings.port, listening_socket),
+            (settings.monitoring_host, settings.monitoring_port, monitoring_socket),
+        ):
+            if port:
+                kept.enter_context(lock_port(host, port))
+                if shared:
+                    # One that shares with nobody finds whoever is there under another name of the address.
+                    bind(settings).close()
+            found.append(kept.enter_context(bind(settings, shared=shared)))
+            if not port:
+                kept.enter_context(lock_port(host, found[-1].getsockname()[1]))
+        yield found[0], found[1]
 
 
 @dataclass(frozen=True)
@@ -78,7 +97,7 @@ class _Process:
     number: int
     neighbours: Neighbours | None
 
-    def serve(self, listener: socket.socket, ready: Callable[[], object]) -> None:
+    def serve(self, sockets: Sockets, ready: Callable[[], object]) -> None:
         adapter_set = self.make_adapter_set(self.number)
 
         async def run() -> None:
@@ -93,7 +112,7 @@ class _Process:
                 process=self.number,
                 neighbours=self.neighbours,
             )
-            await server.start(listener)
+            await server.start(*sockets)
             ready()
             await stopped.wait()
             await server.stop()
@@ -102,7 +121,13 @@ class _Process:
             runner.run(run())
 
 
-def _address(settings: ServerSettings, listener: socket.socket) -> str:
+def _addresses(settings: ServerSettings) -> Addresses:
     scheme = "http" if settings.tls_certificate is None else "https"
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return f"{scheme}://{host}:{listener.getsockname()[1]}"
+    return Addresses(
+        f"{scheme}://{_in_url(settings.host)}:{settings.port}",
+        f"http://{_in_url(settings.monitoring_host)}:{settings.monitoring_port}",
+    )
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

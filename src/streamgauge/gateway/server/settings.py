@@ -12,6 +12,9 @@ from streamgauge.spec.model import Bytes, Count, RatePerS, Seconds, SpecModel
 LISTENING = "listening on "
 """What the process says, with its address behind it, when clients can come."""
 
+MONITORING = "monitored on "
+"""The same, where its health and its metrics are; said before."""
+
 DiffFormat = Literal["jsonpatch", "diff_match_patch"]
 Positive = Annotated[int, Field(gt=0)]
 Part = Annotated[float, Field(gt=0, le=1)]
@@ -124,6 +127,12 @@ class ServerSettings(SpecModel):
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8080
+    monitoring_host: str = Field(
+        default="127.0.0.1", description="Where /healthz and /metrics are, which are not for clients."
+    )
+    monitoring_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
+        default=0, description="0: any that is free; it is told at the start."
+    )
     server_name: str = "streamgauge"
     keepalive_millis: Positive = 5000
     session_timeout: Seconds = Field(
@@ -142,7 +151,9 @@ class ServerSettings(SpecModel):
     distinct_snapshot_length: Annotated[int, Field(ge=0, le=10_000)] = Field(
         default=10, description="How many events of a DISTINCT item a newcomer can get."
     )
-    allowed_origins: tuple[str, ...] = Field(default=("*",), description="Of pages that may use the server.")
+    allowed_origins: tuple[str, ...] = Field(
+        default=(), description="Of pages that may use the server, beside its own; `*`: all."
+    )
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     limits: Limits = Limits()

@@ -224,14 +224,14 @@ class BrokenFrames(Attack):
 
 
 class UnreadAnswers(Attack):
-    """Asks for pages, thousands in a row, and reads none."""
+    """Asks for answers, thousands in a row, and reads none."""
 
     name = "unread answers"
 
     async def visit(self, peer: Peer) -> None:
         for _ in range(50):
             await peer.send(b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n" * 20)
-            await peer.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+            await peer.send(b"OPTIONS / HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
         await asyncio.sleep(60)
 
 

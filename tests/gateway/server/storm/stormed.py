@@ -70,6 +70,10 @@ class Schedule(MemorySource):
         super().close()
 
 
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2])
+
+
 def main() -> None:
     log_to_stderr()
     given = json.loads(sys.argv[1])
@@ -82,7 +86,7 @@ def main() -> None:
     serve(
         ServerSettings.model_validate({"port": 0, **given["settings"]}),
         lambda _: AdapterSet(ADAPTER_SET, {"DEFAULT": source}, authenticator=authenticator),
-        ready=lambda address: say(port=int(address.rpartition(":")[2])),
+        ready=lambda addresses: say(port=_port(addresses.clients), monitoring=_port(addresses.monitoring)),
     )
 
 

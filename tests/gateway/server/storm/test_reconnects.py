@@ -22,15 +22,16 @@ SETTINGS = {"session_recovery": "5m", "limits": {"recovery_bytes": "1MiB"}}
 @pytest.mark.timeout(1800)
 def test_nothing_is_lost_when_all_come_back_at_once() -> None:
     with program("stormed", settings=SETTINGS, ticks_per_s=1) as gateway:
-        port = gateway.answer(60)["port"]
+        said = gateway.answer(60)
+        port, monitoring = said["port"], said["monitoring"]
         with program("honest", port=port, count=CLIENTS, per_address=250) as honest:
             assert honest.answer(150) == {"clients": CLIENTS}
-            with watched(port, gateway.pid) as watch:
+            with watched(monitoring, gateway.pid) as watch:
                 for _ in range(ROUNDS):
                     time.sleep(1)
                     assert honest.ask("cut", 150) == {"clients": CLIENTS}
             figures = honest.ask("mark", 90)
-            told = metrics(port)
+            told = metrics(monitoring)
     print(f"\n{CLIENTS} clients, {ROUNDS} times: {figures}")  # noqa: T201
     print(f"memory {watch}")  # noqa: T201
     assert figures["trouble"] == {}, "an update was missing or repeated, or a session was"

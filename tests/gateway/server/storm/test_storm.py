@@ -42,16 +42,17 @@ SIZE = Size(1000, STORM_S, STORM_S, 1.0) if PROOF else Size(100, 2, 25, 0.5)
 @pytest.mark.timeout(2 * STORM_S + 900)
 def test_honest_clients_do_not_notice_a_storm() -> None:
     with program("stormed", settings={}, ticks_per_s=TICKS_PER_S) as gateway:
-        port = gateway.answer(START_DEADLINE_S)["port"]
+        said = gateway.answer(START_DEADLINE_S)
+        port, monitoring = said["port"], said["monitoring"]
         with program("honest", port=port, count=SIZE.honest, per_address=50) as honest:
             honest.answer(START_DEADLINE_S)
             warm_up(honest)
             time.sleep(SIZE.quiet_s)
             quiet = honest.ask("mark", MARK_DEADLINE_S)
-            with watched(port, gateway.pid) as watch:
+            with watched(monitoring, gateway.pid) as watch:
                 outcomes = storm(port)
                 stormy = honest.ask("mark", MARK_DEADLINE_S)
-        drops = dropped(port)
+        drops = dropped(monitoring)
         turns = gateway.end(END_DEADLINE_S)
     tell(outcomes, quiet=quiet, storm=stormy, memory=str(watch), dropped=drops, turns=turns)
     assert quiet["trouble"] == stormy["trouble"] == {}, "an update was missing, or a connection was closed"
