@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from streamgauge.agents.rendezvous import Ends, Start
+from streamgauge.agents.rendezvous import Ends, Levels, Start
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S, Clock, ClockReading
 from streamgauge.drivers.contract import (
     Acks,
@@ -202,6 +202,11 @@ class FakeRendezvous:
     said: list[str] = field(default_factory=list)
     start: Start = START
     ends: dict[tuple[int, int], int] = field(default_factory=dict)
+    measured_slot: Callable[[], int | None] = lambda: None
+    levels: Levels = field(default_factory=list)
+
+    def tell_levels(self, levels: Levels) -> None:
+        self.levels = list(levels)
 
     def ready(self, reading: ClockReading, meanwhile: Callable[[], object]) -> Start:
         self.said.append("ready")

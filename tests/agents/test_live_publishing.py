@@ -19,7 +19,7 @@ from .conftest import Assign
 
 
 class FakeSender:
-    def __init__(self, bootstrap: str, deadline_s: float) -> None:
+    def __init__(self, bootstrap: str, run: str, deadline_s: float) -> None:
         self.told: list[dict[str, Any]] = []
         self.sent = self.delivered = 0
         self.error = ""

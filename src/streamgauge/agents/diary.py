@@ -32,6 +32,8 @@ class Manifest:
     """Client settings in force, secrets struck out."""
     counters: dict[str, int] = field(default_factory=dict)
     """What the client counted, e.g. JNI calls; most count nothing."""
+    warm_up_messages: dict[str, int] = field(default_factory=dict)
+    """By producer, where the warm-up went on until the load was at rest."""
     live: dict[str, Any] = field(default_factory=dict)
     """What was published for the live view, and what that cost; empty when nothing was."""
 
@@ -50,9 +52,10 @@ class Diary:
     def set_clock(self, reading: ClockReading, start: Start) -> None:
         self._reading, self._start = reading, start
 
-    def mark(self, name: str, at_ns: int, number: int | None = None) -> None:
-        """`number`: of the one stream that it is a moment of; None: of all that the agent has."""
-        self._marks.append((name, at_ns, time.process_time(), number))
+    def mark(self, name: str, at_ns: int, number: int | None = None, cpu_s: float | None = None) -> None:
+        """`number`: of the one stream that it is a moment of; None: of all that the agent has. `cpu_s`: what
+        the process had used then, if that is not now."""
+        self._marks.append((name, at_ns, time.process_time() if cpu_s is None else cpu_s, number))
 
     def write(self) -> None:
         reading, start = self._reading, self._start

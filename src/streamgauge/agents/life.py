@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from streamgauge.agents.assignment import Assignment
@@ -16,10 +16,12 @@ from streamgauge.agents.live import Live
 from streamgauge.agents.live_publishing import LivePublishing
 from streamgauge.agents.order_producer import OrderProducerAgent
 from streamgauge.agents.producer import ProducerAgent
-from streamgauge.agents.rendezvous import Rendezvous
+from streamgauge.agents.rendezvous import Rendezvous, Start
 from streamgauge.agents.sampler import Sampler
+from streamgauge.agents.warming_up import WarmingUp
 from streamgauge.core.clock import read_clocks, sharpen_sleep
 from streamgauge.core.errors import StreamgaugeError
+from streamgauge.core.steady_state import SLOT_NS
 from streamgauge.drivers.contract import Consumer, Driver, Producer
 from streamgauge.drivers.order_loops import OrderSender
 from streamgauge.drivers.registry import open_driver
@@ -108,14 +110,40 @@ class _Agent:
             self._sampler.start()
             if self._publishing is not None:
                 self._publishing.start(start.at_ns)
-        if isinstance(role, ConsumerAgent):
-            role.run(rendezvous)
-        else:
-            role.run(start.at_ns, rendezvous)
+        with self._warming_up(driver, role, start, rendezvous):
+            if isinstance(role, ConsumerAgent):
+                role.run(rendezvous)
+            else:
+                role.run(start.at_ns, rendezvous)
         if rendezvous.stopping():
             self.manifest.outcome = "stopped"
         elif role.timed_out:
             self.manifest.outcome = "timed_out"
+
+    @contextlib.contextmanager
+    def _warming_up(
+        self,
+        driver: Driver,
+        role: ProducerAgent | OrderProducerAgent | ConsumerAgent,
+        start: Start,
+        rendezvous: Rendezvous,
+    ) -> Iterator[None]:
+        """Watch a load that is to settle; only in the end is it known since when its messages count."""
+        if not self._assignment.load.settles or driver.capabilities.simulated_time:
+            yield
+            return
+        warming_up = WarmingUp(self._live.warm_up_rings, rendezvous.tell_levels)
+        warming_up.start(start.at_ns)
+        try:
+            yield
+        finally:
+            warming_up.stop()
+        slot = rendezvous.measured_slot()
+        if isinstance(role, ProducerAgent):
+            self.manifest.warm_up_messages = {str(n): count for n, count in role.warm_up_messages.items()}
+        if slot is not None:
+            begun_ns = start.at_ns + slot * SLOT_NS
+            self._diary.mark("measure_begin", begun_ns, cpu_s=warming_up.cpu_s_at(slot))
 
     def _producer(self, driver: Driver) -> ProducerAgent | OrderProducerAgent:
         task, load = self._assignment.task, self._assignment.load

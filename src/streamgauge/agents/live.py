@@ -22,6 +22,8 @@ _KEPT = 8192
 _KEPT_TO_PUBLISH = 1 << 21
 """Whole seconds: no consumer takes more than two million messages in one."""
 _LEAST_KEPT = 1024
+_KEPT_OF_A_SLOT = 1 << 15
+"""More of a quarter of a second say no more about its median."""
 
 
 class Live:
@@ -34,6 +36,10 @@ class Live:
         room = max(_LEAST_KEPT, kept // len(numbers))
         receives = self._task.kind == "consumer"
         self.rings: Mapping[int, LatencyRing] = {n: LatencyRing(room) for n in numbers} if receives else {}
+        self.warm_up_rings: Mapping[int, LatencyRing] = (
+            {n: LatencyRing(_KEPT_OF_A_SLOT) for n in self.rings} if assignment.load.settles else {}
+        )
+        """The same again, for whoever watches the load settle."""
         self._clock_shifts: NDArray[np.int64] | None = None
         self._counts: dict[int, int] = {}
         self.told: dict[str, Any] = {}
@@ -68,6 +74,8 @@ class Live:
         if self._clock_shifts is not None:
             latencies = latencies - self._clock_shifts.take(producers[intact], mode="clip")
         self.rings[number].add(latencies)
+        if self.warm_up_rings:
+            self.warm_up_rings[number].add(latencies)
 
     def publish(self) -> None:
         """Best effort: the display is not worth failing for."""

@@ -1,8 +1,9 @@
 """An agent in a process of its own, led through a pipe by whoever started it; it takes case after case.
 
-in   {"assignment": …} begins a case; then {"start": …} and {"producers_finished": ends}; the end of the
-     input means that there is nothing more to do, and in the middle of a case that it is given up
-out  {"ready": …}, {"finished": ends} (producers), {"done": manifest}
+in   {"assignment": …} begins a case; then {"start": …}, {"measure": …} again and again while a load
+     settles, and {"producers_finished": ends}; the end of the input means
+     that there is nothing more to do, and in the middle of a case that it is given up
+out  {"ready": …}, {"levels": …} while a load settles, {"finished": ends} (producers), {"done": manifest}
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import IO
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.life import live_through
 from streamgauge.agents.log_without_secrets import LogWithoutSecrets
-from streamgauge.agents.rendezvous import Ends, Start
+from streamgauge.agents.rendezvous import Ends, Levels, Start
 from streamgauge.core.clock import ClockReading
 from streamgauge.core.errors import CaseFailed
 
@@ -39,6 +40,8 @@ class PipeRendezvous:
         self._assignments: queue.SimpleQueue[Assignment | None] = queue.SimpleQueue()
         self._start: Start | None = None
         self._acked_ends: Ends = {}
+        self._measured_slot: int | None = None
+        self._speaking = threading.Lock()
         self._news = threading.Event()
         self._producers_finished = self._stopping = False
         threading.Thread(target=self._listen, name="rendezvous", daemon=True).start()
@@ -58,6 +61,12 @@ class PipeRendezvous:
             raise CaseFailed(GIVEN_UP)
         return self._start
 
+    def tell_levels(self, levels: Levels) -> None:
+        self.say({"levels": levels})
+
+    def measured_slot(self) -> int | None:
+        return self._measured_slot
+
     def finished(self, ends: Ends) -> None:
         self.say({"finished": [[*place, end] for place, end in ends.items()]})
 
@@ -72,8 +81,10 @@ class PipeRendezvous:
 
     def say(self, message: object) -> None:
         try:
-            self._outgoing.write(json.dumps(message) + "\n")
-            self._outgoing.flush()
+            # The thread that tells of levels speaks, too.
+            with self._speaking:
+                self._outgoing.write(json.dumps(message) + "\n")
+                self._outgoing.flush()
         except BrokenPipeError:
             self._stopping = True
 
@@ -83,11 +94,14 @@ class PipeRendezvous:
             if "assignment" in message:
                 # Here and not where it is taken: what follows in the pipe is about this case.
                 self._start, self._producers_finished, self._acked_ends = None, False, {}
+                self._measured_slot = None
                 self._news.clear()
                 self._assignments.put(Assignment.model_validate(message["assignment"]))
             elif "start" in message:
                 self._start = Start(**message["start"])
                 self._news.set()
+            elif "measure" in message:
+                self._measured_slot = message["measure"]["slot"]
             elif "producers_finished" in message:
                 self._acked_ends = {(t, p): end for t, p, end in message["producers_finished"]}
                 self._producers_finished = True

@@ -47,6 +47,12 @@ class ProducerAgent:
     def timed_out(self) -> bool:
         return any(sending.timed_out for sending in self._sendings)
 
+    @property
+    def warm_up_messages(self) -> dict[int, int]:
+        """By producer, as far as it is known."""
+        known = {sending.number: sending.extent.warm_up for sending in self._sendings if sending.extent}
+        return {number: count for number, count in known.items() if count is not None}
+
     def idle(self) -> None:
         """Nothing to do until the start but to let the consumer prove that it receives."""
         if self._load.proof and not self._simulated:

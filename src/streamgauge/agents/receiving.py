@@ -59,6 +59,8 @@ class Receiving:
         )
         self._reader = reader_of(load.message, assignment.tag, self.client.clock)
         self._keeps = driver.capabilities.replayable
+        self._settles_first = load.settles and not driver.capabilities.simulated_time
+        """Then it is known only in the end when measuring began."""
         self._probes = 0
         self._warming_up = -(-load.total_warm_up_messages // load.producer_count)
         """Until a message with this sequence or a later one has come."""
@@ -71,7 +73,7 @@ class Receiving:
         """Until all producers have finished and everything there is has been read."""
         clock = self.client.clock
         self._diary.mark("start", clock.now_ns(), self.number)
-        if self._warming_up == 0:
+        if self._warming_up == 0 and not self._settles_first:
             self._diary.mark("measure_begin", clock.now_ns(), self.number)
         while not (rendezvous.producers_finished() or rendezvous.stopping()):
             self.take(_POLL_S)

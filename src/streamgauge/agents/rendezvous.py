@@ -2,6 +2,7 @@
 
 agent                                    the others
 ready(reading)     ── all are there ──▶  Start: the agreed time, this host's clock offset
+both, where the warm-up lasts until the load is at rest: tell_levels ─▶  measured_slot() ◀─
 producer: finished(ends)  ───────────▶   when all producers have said so,
 consumer: producers_finished()  ◀─────   consumers read what is left, and end
 """
@@ -14,6 +15,8 @@ from typing import Protocol
 
 from streamgauge.core.clock import ClockReading
 
+Levels = list[tuple[int, float | None, float]]
+"""By slot: messages received, their median latency in ns (None: there was none), CPU seconds used so far."""
 Ends = Mapping[tuple[int, int], int]
 """By (topic, partition): the offset after the last one."""
 
@@ -34,6 +37,12 @@ class Start:
 class Rendezvous(Protocol):
     def ready(self, reading: ClockReading, meanwhile: Callable[[], object]) -> Start:
         """Say that all is connected, and wait for the others; `meanwhile` is called over and over."""
+
+    def tell_levels(self, levels: Levels) -> None:
+        """Say what the load was like so far, for the launcher to find when it is at rest."""
+
+    def measured_slot(self) -> int | None:
+        """The slot since which messages count, by what is known now; None until then. Never waits."""
 
     def finished(self, ends: Ends) -> None:
         """Say that this producer has sent all, and has been told what became of it: up to these ends."""

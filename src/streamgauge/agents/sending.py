@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from streamgauge.agents.acknowledgements import AckCollector, InlineAcks
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Diary
+from streamgauge.agents.extent import Extent, SettlingExtent
 from streamgauge.agents.live import Live
 from streamgauge.agents.pacing import Pacer, schedule_of
 from streamgauge.agents.rendezvous import Rendezvous
@@ -52,8 +53,10 @@ class Sending:
         load, topics = assignment.load, len(assignment.topics)
         place = (part.topic, part.partition) if isinstance(part, Stream) else None
         self._load, self._columns, self._diary, self._live = load, columns, diary, live
-        self.number, self._warm_up = part.number, part.warm_up_messages
-        self._last = None if part.messages is None else self._warm_up + part.messages
+        self.number, self._part = part.number, part
+        self._settles_first = load.settles and not driver.capabilities.simulated_time
+        self.extent: Extent | None = None
+        """Which of its messages count; made at the start."""
         self._topics = range(topics) if place is None else [place[0]]
         self._maker = maker_of(load.message, assignment.tag, part.number)
         self._most = min(_BATCH, self._maker.batch_limit)
@@ -107,22 +110,27 @@ class Sending:
     def _send_all(self, start_ns: int, acks: AckCollector, rendezvous: Rendezvous) -> Iterator[int]:
         clock = self.client.clock
         pacer = None if self._schedule is None else Pacer(self._schedule, start_ns)
-        end_ns, end_is_limit = self._end(start_ns)
+        extent = self.extent = self._extent(start_ns, rendezvous)
         sequence = turn = committed = 0
-        measuring = False
-        while self._last is None or sequence < self._last:
-            if sequence == self._warm_up and not measuring:
-                if self._settles and self._warm_up:
+        # Of a load that settles it is known only in the end when measuring began.
+        measuring = self._settles_first
+        while extent.last is None or sequence < extent.last:
+            if sequence == extent.warm_up and not measuring:
+                if self._settles and extent.warm_up:
                     committed = yield from self._commit(sequence, acks)
                     patience_ns = int(_WARM_UP_DEADLINE_S * NS_PER_S)
                     yield from self._wait_for_fates(clock.now_ns() + patience_ns, acks, rendezvous)
                 self._diary.mark("measure_begin", clock.now_ns(), self.number)
                 measuring = True
+            extent.refresh()
+            end_ns, end_is_limit = self._end(start_ns, extent)
             now = clock.now_ns()
             if now >= end_ns or rendezvous.stopping():
                 self.timed_out = end_is_limit and now >= end_ns
                 break
-            room = self._room(sequence, committed)
+            room = self._room(extent, sequence, committed)
+            if room <= 0:
+                break  # it has just become known that all that counts has been sent
             if pacer is None:
                 intended = np.full(room, now)
             else:
@@ -130,6 +138,7 @@ class Sending:
                 if not len(intended):
                     yield min(pacer.next_due_ns(sequence), end_ns)
                     continue
+            intended = extent.cut(sequence, intended)
             topic = self._topics[turn % len(self._topics)]
             yield from self._hand_over(sequence, intended, topic, end_ns, acks, rendezvous)
             sequence = self._columns.sent
@@ -142,11 +151,15 @@ class Sending:
         if not rendezvous.stopping():
             yield from self._commit(sequence, acks)
 
-    def _room(self, sequence: int, committed: int) -> int:
+    def _extent(self, start_ns: int, rendezvous: Rendezvous) -> Extent:
+        if not self._settles_first:
+            return Extent(self._part.messages, self._part.warm_up_messages)
+        limit_ns = int(self._load.warm_up_limit * NS_PER_S)
+        return SettlingExtent(self._part.messages, start_ns, limit_ns, rendezvous.measured_slot)
+
+    def _room(self, extent: Extent, sequence: int, committed: int) -> int:
         """How many messages the next batch may have."""
-        # A batch ends where the warm-up does, so that the mark stands between the two.
-        limit = self._warm_up if sequence < self._warm_up else self._last
-        room = self._most if limit is None else min(self._most, limit - sequence)
+        room = extent.room(sequence, self._most)
         return room if self._transaction is None else min(room, self._transaction - (sequence - committed))
 
     def _hand_over(
@@ -217,9 +230,9 @@ class Sending:
             acks.look()
             yield clock.now_ns() + 5 * _FULL_WAIT_NS
 
-    def _end(self, start_ns: int) -> tuple[int, bool]:
+    def _end(self, start_ns: int, extent: Extent) -> tuple[int, bool]:
         """When to end at the latest, and whether that cuts short what was asked for."""
         limit_s, duration_s = self._load.time_limit, self._load.duration
-        if self._last is None and duration_s is not None and duration_s <= limit_s:
-            return start_ns + int(duration_s * NS_PER_S), False
-        return start_ns + int(limit_s * NS_PER_S), True
+        if self._part.messages is None and duration_s is not None and duration_s <= limit_s:
+            return extent.end_ns(start_ns, int(duration_s * NS_PER_S)), False
+        return extent.end_ns(start_ns, int(limit_s * NS_PER_S)), True

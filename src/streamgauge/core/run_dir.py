@@ -74,6 +74,7 @@ class RunDir:
     environment = "environment.json"
     status = "status.json"
     search = "search.json"
+    warm_ups = "warm_ups.json"
     report_page = "report/index.html"
     report_csv = "report/csv"
     report_markdown = "report/comparison.md"

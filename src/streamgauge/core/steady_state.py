@@ -18,10 +18,13 @@ from numpy.typing import NDArray
 
 Levels = NDArray[np.float64]
 
+SLOT_S = 0.25
+SLOT_NS = 250_000_000
+"""In which a load is watched; the first slot begins with the load."""
 TOLERANCE = 0.10
 """Changes of the level below this do not change what one would say of it."""
 LEAST_SLOTS = 16
-"""Fewer say nothing: four seconds of slots of a quarter."""
+"""Fewer say nothing: four seconds."""
 MOST_SLOTS = 240
 """Longer series are taken together: what matters of an hour is not a quarter of a second."""
 _STILL_MOVING = 0.03

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +21,7 @@ from streamgauge.launch.crew import Crew
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
+from streamgauge.plan.warm_up_file import note_warm_up
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.tables.events import SAMPLES
 
@@ -79,7 +80,13 @@ def run_one_case(
             with _system_samples(run, case, driver, system, own):
                 try:
                     outcome = _run_agents(
-                        crew, run, case, assignments, conduct, lambda: system.ended() or own.ended()
+                        crew,
+                        run,
+                        case,
+                        assignments,
+                        conduct,
+                        lambda: system.ended() or own.ended(),
+                        {**system.processes, **{name: pid for name, (_, pid) in own.processes.items()}},
                     )
                 finally:
                     crew.folder.carry_over(run)
@@ -113,9 +120,12 @@ def _run_agents(
     assignments: dict[str, Assignment],
     conduct: Conduct,
     ended: Callable[[], str | None],
+    pids: Mapping[str, int],
 ) -> CaseOutcome:
     try:
-        manifests, reason = crew.run_case(assignments, ended), ""
+        manifests, reason = crew.run_case(assignments, ended, pids), ""
+        if crew.warm_up is not None:
+            note_warm_up(run, case.id, crew.warm_up)
     except AgentDied as error:
         manifests, reason = _last_words(crew.folder.staged or run, case), str(error)
     outcome = CaseOutcome(CaseStatus("ok"), _settings(manifests))

@@ -26,11 +26,14 @@ from streamgauge.agents.diary import Manifest
 from streamgauge.core.clock import ClockReading, clock_domain
 from streamgauge.core.errors import AgentDied, BadInput, SystemFailed
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.steady_state import SLOT_S
 from streamgauge.launch.agents_folder import AgentsFolder
 from streamgauge.launch.agreed_start import ReadyAgent, agreed_start
 from streamgauge.launch.clock_watch import ClockWatch
 from streamgauge.launch.crew_member import EVERYONE, CrewMember
 from streamgauge.launch.meeting import Call, Meeting
+from streamgauge.launch.settling import Settling
+from streamgauge.plan.warm_up_file import WarmUp
 
 _READY_DEADLINE_S = 120.0
 _DONE_MARGIN_S = 120.0
@@ -53,6 +56,8 @@ class Crew:
         self._context, self._agents = session.sparkContext, list(agents)
         self.hostnames: dict[str, str] = {}
         """By agent, as far as they told."""
+        self.warm_up: WarmUp | None = None
+        """How that of the last case ended, if it went on until the load was at rest."""
         self.folder, self.agents_run = folder, RunDir(folder.run)
         place, domain = f"meeting-{secrets.token_hex(3)}", clock_domain()
         is_served = folder.meeting_here.location != folder.meeting
@@ -78,16 +83,22 @@ class Crew:
         return self._job.done()
 
     def run_case(
-        self, assignments: Mapping[str, Assignment], ended: Callable[[], str | None] = lambda: None
+        self,
+        assignments: Mapping[str, Assignment],
+        ended: Callable[[], str | None] = lambda: None,
+        pids: Mapping[str, int] | None = None,
     ) -> list[Manifest]:
         """Lead all agents of a case to its end; AgentDied when Spark ended the crew meanwhile.
 
-        `ended`: what of the system under test is gone. Clients would go on trying for minutes.
+        `ended`: what of the system under test is gone. Clients would go on trying for minutes. `pids`: its
+        processes, which have to be at rest, too, where a warm-up waits for that.
         """
         told = {agent: json.loads(a.model_dump_json(by_alias=True)) for agent, a in assignments.items()}
-        conversation = _Conversation(self, self._meeting, self._meeting.call(told), assignments, ended)
+        call = self._meeting.call(told)
+        conversation = _Conversation(self, self._meeting, call, assignments, ended, pids or {})
         try:
             conversation.lead()
+            self.warm_up = conversation.warm_up
             return conversation.manifests()
         except BaseException:
             conversation.give_up()
@@ -139,6 +150,7 @@ class _Conversation:
         call: Call,
         assignments: Mapping[str, Assignment],
         ended: Callable[[], str | None],
+        pids: Mapping[str, int],
     ) -> None:
         self._crew, self._meeting, self._call = crew, meeting, call
         self._ended, self._looked_s = ended, 0.0
@@ -147,6 +159,9 @@ class _Conversation:
         self._producers = [agent for agent, a in assignments.items() if a.task.kind == "producer"]
         self._numbers = {agent: a.task.numbers for agent, a in assignments.items()}
         self._done: dict[str, Manifest] = {}
+        self._settling = (
+            Settling(self._load, self._agents, pids, call, meeting.lead_s) if self._load.settles else None
+        )
 
     def lead(self) -> None:
         """To the end, or until an agent breaks: then the others are given up too."""
@@ -158,7 +173,10 @@ class _Conversation:
         starts = agreed_start(ready, self._meeting.lead_s, clock_domain())
         told = {agent: asdict(start) for agent, start in starts.items()}
         self._call.say("start", {**told, EVERYONE: {"producer_offsets_ns": self._producer_offsets(ready)}})
-        finished = self._gather("finished", self._producers, self._load.time_limit + _DONE_MARGIN_S)
+        warm_up_s = self._load.warm_up_limit if self._settling else 0.0
+        finished = self._gather(
+            "finished", self._producers, warm_up_s + self._load.time_limit + _DONE_MARGIN_S, self._settling
+        )
         if finished is None:
             return self.give_up()
         self._call.say("producers_finished", _furthest(finished.values()))
@@ -171,6 +189,14 @@ class _Conversation:
         if len({agent.offset_ns for agent in ready.values()}) == 1:
             return {}
         return {n: ready[agent].offset_ns for agent in self._producers for n in self._numbers[agent]}
+
+    @property
+    def warm_up(self) -> WarmUp | None:
+        settling = self._settling
+        if settling is None or settling.slot is None:
+            return None
+        messages = {int(n): count for m in self._done.values() for n, count in m.warm_up_messages.items()}
+        return WarmUp(ended=settling.ending, seconds=settling.slot * SLOT_S, messages=messages)
 
     def manifests(self) -> list[Manifest]:
         return [self._done[agent] for agent in self._agents if agent in self._done]
@@ -186,8 +212,11 @@ class _Conversation:
             time.sleep(self._meeting.look_s)
             self._listen()
 
-    def _gather(self, word: str, agents: Iterable[str], deadline_s: float) -> dict[str, Any] | None:
-        """What each of the agents tells; None when one of all agents broke first."""
+    def _gather(
+        self, word: str, agents: Iterable[str], deadline_s: float, settling: Settling | None = None
+    ) -> dict[str, Any] | None:
+        """What each of the agents tells; None when one of all agents broke first. `settling`: what else
+        there is to look after meanwhile."""
         found: dict[str, Any] = {}
         missing = list(agents)
         begun = time.monotonic()
@@ -197,6 +226,8 @@ class _Conversation:
                     found[agent] = told[0]
                     missing.remove(agent)
             self._listen()
+            if settling is not None:
+                settling.look()
             if not missing:
                 return found
             self._check_system()

@@ -13,7 +13,7 @@ from streamgauge.core.environment import host_name
 from streamgauge.core.run_dir import RunDir
 from streamgauge.launch.child_process import ChildProcess
 from streamgauge.launch.clock_watch import ClockWatch
-from streamgauge.launch.meeting import Call, Meeting
+from streamgauge.launch.meeting import MEASURE, Call, Meeting
 
 _WORDS = ("start", "producers_finished")
 """What the launcher says to agents, in this order."""
@@ -68,7 +68,7 @@ class CrewMember:
 
     def _lead(self, child: ChildProcess, call: Call, assignment: Assignment) -> dict[str, Any]:
         """Carry answers and words to and fro until the agent is done, died or was given up."""
-        unsaid, look_s = list(_WORDS), self._meeting.look_s
+        unsaid, look_s, measured = list(_WORDS), self._meeting.look_s, None
         while True:
             message = child.answer(look_s)
             if message is not None:
@@ -83,6 +83,9 @@ class CrewMember:
                     content = {**content[self._agent], **content.get(EVERYONE, {})}
                     look_s *= _MEASURING_LOOKS
                 child.say({unsaid.pop(0): content})
+            elif assignment.load.settles and (said := call.hear(MEASURE)) not in (None, measured):
+                measured = said
+                child.say({MEASURE: said})
             elif call.hear("give_up") is not None:
                 return self._give_up(child, assignment)
 

@@ -7,6 +7,8 @@ launcher                                     task of an agent
 call ── the assignments of one case ──────▶  next_call
      ◀── ready: a clock reading ───────────  tell
 say  ── start: when, on each one's clock ─▶  hear
+     ◀── levels, again and again ──────────  tell    (where the warm-up lasts until
+say  ── measure: since when it counts ────▶  hear     the load is at rest)
      ◀── finished: producers have sent all   tell
 say  ── producers_finished ───────────────▶  hear
      ◀── done: the manifest ───────────────  tell
@@ -25,6 +27,8 @@ _LOCAL_LOOK_S, _SERVED_LOOK_S = 0.01, 0.05
 _LOCAL_LEAD_S, _SERVED_LEAD_S = 0.4, 1.5
 _SOON_S, _IDLE_LOOKS = 2.0, 5
 _CALL, _END = "call", "end"
+MEASURE = "measure"
+"""{"slot": …}: since which slot messages count; the only word that may be said anew."""
 
 
 class Call:

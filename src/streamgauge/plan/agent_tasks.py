@@ -59,7 +59,7 @@ def deal_out(load: Load) -> Iterator[AgentTask]:
             kind="producer",
             number=number,
             messages=None if total is None else _share(total, number, load.producers),
-            warm_up_messages=_share(load.warm_up_messages, number, load.producers),
+            warm_up_messages=_share(load.total_warm_up_messages, number, load.producers),
         )
     places = [(t, p) for t in range(load.topics.count) for p in range(load.topics.partitions)]
     if load.consumers > len(places):

@@ -11,6 +11,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.cases import Case, Work, as_work
 from streamgauge.plan.old_plans import up_to_date
 from streamgauge.plan.slots import agents_of
+from streamgauge.plan.warm_up_file import WarmUp, read_warm_ups, warmed_up
 from streamgauge.spec.families import family_of
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.workload import Workload
@@ -60,8 +61,18 @@ def write_plan(plan: Plan, run: RunDir) -> None:
 def read_plan(run: RunDir) -> Plan:
     content = up_to_date(run.read_json(run.plan))
     try:
-        return Plan.model_validate(content)
+        plan = Plan.model_validate(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"])
         raise CorruptRun(f"{run.url(run.plan)}: {field}: {first['msg']}") from None
+    warm_ups = read_warm_ups(run)
+    cases = tuple(_warmed_up(case, warm_ups.get(case.id)) for case in plan.cases)
+    return plan.model_copy(update={"cases": cases})
+
+
+def _warmed_up(case: Case, warm_up: WarmUp | None) -> Case:
+    if warm_up is None:
+        return case
+    agents = tuple(warmed_up(agent, warm_up.messages) for agent in case.agents)
+    return case.model_copy(update={"agents": agents})

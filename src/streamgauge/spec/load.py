@@ -153,8 +153,11 @@ class Load(SpecModel):
     """Bytes of values to each partition; what is left over after whole messages is not sent."""
     rate: Rate = "unlimited"
     """Of all producers together: messages a second, `unlimited`, or a list of steps."""
-    warm_up_messages: Count = Field(default=0, ge=0)
-    """Sent ahead of the counted ones, on the same schedule, and kept apart in the results."""
+    warm_up_messages: Annotated[Count, Field(ge=0)] | Literal["auto"] = 0
+    """Sent ahead of the counted ones, on the same schedule, and kept apart in the results. auto: as many as
+    it takes until latency and CPU are at rest."""
+    warm_up_limit: Annotated[Seconds, Field(gt=0)] = 60.0
+    """How long to wait for that; then measuring begins all the same, and its figures are not valid."""
     stream_warm_up_messages: Count = Field(default=0, ge=0)
     """The same for each partition's own stream. Without a rate, its counted messages begin when these
     have been acknowledged: then the way is open."""
@@ -204,9 +207,22 @@ class Load(SpecModel):
             raise ValueError("say how much: exactly one of `messages`, `duration` and `stream_size`")
         if self.messages is not None and self.messages < self.producer_count:
             raise ValueError(f"messages: {self.messages} cannot be shared by {self.producer_count} producers")
-        if 0 < self.warm_up_messages < self.producer_count:
+        if self.warm_up_messages == "auto":
+            self._can_settle()
+        elif 0 < self.warm_up_messages < self.producer_count:
             raise ValueError(f"warm_up_messages: {self.warm_up_messages} is below one for each producer")
         return self
+
+    def _can_settle(self) -> None:
+        if self.engine == "jvm" or isinstance(self.rate, tuple) or not self.consumers:
+            raise ValueError(
+                "warm_up_messages: auto needs engine: python, one rate and a consumer; else say how many"
+            )
+
+    @property
+    def settles(self) -> bool:
+        """Whether its warm-up goes on until it is at rest."""
+        return self.warm_up_messages == "auto"
 
     @model_validator(mode="after")
     def _streams_fit(self) -> Load:
@@ -264,7 +280,9 @@ class Load(SpecModel):
 
     @property
     def total_warm_up_messages(self) -> int:
-        return self.warm_up_messages + self.stream_warm_up_messages * self.partition_count
+        """As far as it is known beforehand."""
+        ahead = 0 if self.warm_up_messages == "auto" else self.warm_up_messages
+        return ahead + self.stream_warm_up_messages * self.partition_count
 
     @property
     def total_messages(self) -> int | None:

@@ -1,0 +1,59 @@
+"""What an agent tells while its load warms up: a slot of time after another, its latency and its CPU.
+
+The launcher finds from it since when the load is at rest (launch/settling). It goes on until the end of the
+load: a level that rested may change, and then measuring begins anew.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from streamgauge.agents.latency_ring import LatencyRing
+from streamgauge.agents.rendezvous import Levels
+from streamgauge.core.clock import NS_PER_S, now_ns
+from streamgauge.core.steady_state import SLOT_NS
+
+_TELL_EVERY = 2
+"""Slots."""
+_JOIN_DEADLINE_S = 5.0
+
+
+class WarmingUp:
+    """A thread that wakes at the end of each slot; the loops only copy latencies for it."""
+
+    def __init__(self, rings: Mapping[int, LatencyRing], tell: Callable[[Levels], None]) -> None:
+        self._rings, self._tell = rings, tell
+        self._levels: Levels = []
+        self._start_ns = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="warming-up", daemon=True)
+
+    def start(self, start_ns: int) -> None:
+        self._start_ns = start_ns
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join(_JOIN_DEADLINE_S)
+
+    def cpu_s_at(self, slot: int) -> float:
+        """CPU that the process had used when this slot began."""
+        if not self._levels:
+            return time.process_time()
+        return self._levels[min(max(slot - 1, 0), len(self._levels) - 1)][2]
+
+    def _watch(self) -> None:
+        while True:
+            end_ns = self._start_ns + (len(self._levels) + 1) * SLOT_NS
+            if self._stop.wait(max(0, end_ns - now_ns()) / NS_PER_S):
+                return
+            latencies = [piece.copy() for ring in self._rings.values() for piece in ring.take()]
+            received = np.concatenate(latencies) if latencies else np.zeros(0)
+            median_ns = float(np.median(received)) if len(received) else None
+            self._levels.append((len(received), median_ns, time.process_time()))
+            if len(self._levels) % _TELL_EVERY == 0:
+                self._tell(self._levels)

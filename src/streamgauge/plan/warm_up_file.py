@@ -1,0 +1,67 @@
+"""warm_ups.json: how the warm-up of each case ended that went on until the load was at rest.
+
+How many messages it took is known only afterwards. It is put into the plan where the plan is read, so that
+nobody else has to know that it was not planned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from pydantic import TypeAdapter, ValidationError
+
+from streamgauge.core.errors import CorruptRun
+from streamgauge.core.run_dir import RunDir
+from streamgauge.plan.agent_tasks import AgentTask, Stream
+from streamgauge.spec.model import SpecModel
+
+
+class WarmUpEnding(StrEnum):
+    AT_REST = "at_rest"
+    LIMIT = "limit"
+    """It was not at rest by `warm_up_limit`; measuring began all the same."""
+
+
+class WarmUp(SpecModel):
+    """Of one case."""
+
+    ended: WarmUpEnding
+    seconds: float
+    messages: dict[int, int]
+    """By producer."""
+
+
+_WARM_UPS: TypeAdapter[dict[str, WarmUp]] = TypeAdapter(dict[str, WarmUp])
+
+
+def read_warm_ups(run: RunDir) -> dict[str, WarmUp]:
+    """By case; empty when none went on until at rest."""
+    if not run.has(run.warm_ups):
+        return {}
+    try:
+        return _WARM_UPS.validate_python(run.read_json(run.warm_ups))
+    except ValidationError as error:
+        raise CorruptRun(
+            f"{run.url(run.warm_ups)}: not a record of warm-ups: {error.errors()[0]['msg']}"
+        ) from None
+
+
+def note_warm_up(run: RunDir, case: str, warm_up: WarmUp) -> None:
+    known = read_warm_ups(run) | {case: warm_up}
+    run.write_json(run.warm_ups, {name: each.model_dump(mode="json") for name, each in known.items()})
+
+
+def warmed_up(task: AgentTask, messages: Mapping[int, int]) -> AgentTask:
+    """A producer's task with the warm-up that it had in the end."""
+
+    def own(part: AgentTask | Stream) -> dict[str, int]:
+        return {"warm_up_messages": messages.get(part.number, 0)}
+
+    if task.kind != "producer":
+        return task
+    if not task.streams:
+        return task.model_copy(update=own(task))
+    streams = tuple(stream.model_copy(update=own(stream)) for stream in task.streams)
+    total = sum(stream.warm_up_messages for stream in streams)
+    return task.model_copy(update={"streams": streams, "warm_up_messages": total})

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from streamgauge.core.run_dir import RunDir
+from streamgauge.core.steady_state import SLOT_S
+from streamgauge.launch.meeting import MEASURE, Call
+from streamgauge.launch.settling import Settling, measured_slots, rest_since
+from streamgauge.plan.warm_up_file import WarmUpEnding
+from streamgauge.spec.load import Load
+
+LEAD = 2
+"""Slots, of a lead of one slot: what is heard late is heard a slot later."""
+
+
+def load(**fields: Any) -> Load:
+    fields = {"messages": 4000, "rate": "1k/s", "warm_up_messages": "auto", "warm_up_limit": "10s"} | fields
+    return Load.model_validate(fields)
+
+
+@pytest.fixture
+def call(tmp_path: Path) -> Call:
+    return Call(RunDir(str(tmp_path)), "live")
+
+
+def settling(call: Call, **fields: Any) -> Settling:
+    return Settling(load(**fields), ["producer-0", "consumer-0"], {}, call, SLOT_S)
+
+
+def test_how_long_is_measured() -> None:
+    assert measured_slots(load()) == 16
+    assert measured_slots(load(messages=None, duration="2s")) == 8
+    assert measured_slots(load(rate="unlimited")) is None
+
+
+def test_nothing_is_said_until_it_is_at_rest(call: Call) -> None:
+    case = settling(call)
+    case.judge(30, None)
+    assert call.hear(MEASURE) is None
+    case.judge(31, 20)
+    assert call.hear(MEASURE) == {"slot": 20}
+    assert case.ending is WarmUpEnding.AT_REST
+
+
+def test_a_measured_time_that_would_be_over_already_begins_later(call: Call) -> None:
+    case = settling(call, messages=1000)  # four slots
+    case.judge(30, 10)
+    assert call.hear(MEASURE) == {"slot": 30 + LEAD - 4}
+
+
+def test_what_has_no_known_length_begins_when_agents_have_heard_of_it(call: Call) -> None:
+    case = settling(call, rate="unlimited")
+    case.judge(30, 10)
+    assert call.hear(MEASURE) == {"slot": 30 + LEAD}
+    case.judge(35, 33)
+    assert call.hear(MEASURE) == {"slot": 30 + LEAD}
+
+
+def test_it_begins_again_when_the_load_has_changed_since(call: Call) -> None:
+    case = settling(call)
+    case.judge(20, 4)
+    assert call.hear(MEASURE) == {"slot": 6}  # 16 slots end not before the word is heard
+    case.judge(20, 12)
+    assert call.hear(MEASURE) == {"slot": 12}
+    case.judge(26, None)
+    assert call.hear(MEASURE) == {"slot": 26}
+    assert case.ending is WarmUpEnding.AT_REST
+
+
+def test_nobody_is_told_what_would_come_too_late(call: Call) -> None:
+    case = settling(call)
+    case.judge(20, 6)
+    case.judge(22, 21)
+    assert call.hear(MEASURE) == {"slot": 6}
+
+
+def test_at_the_limit_measuring_begins_all_the_same(call: Call) -> None:
+    case = settling(call)
+    case.judge(40, None)
+    assert call.hear(MEASURE) == {"slot": 40 + LEAD}
+    assert case.ending is WarmUpEnding.LIMIT
+    case.judge(50, 45)
+    assert call.hear(MEASURE) == {"slot": 40 + LEAD}
+
+
+def test_a_load_that_changes_again_and_again_comes_to_the_limit(call: Call) -> None:
+    case = settling(call)
+    case.judge(38, 30)
+    case.judge(42, 41)
+    assert call.hear(MEASURE) == {"slot": 30}
+    assert case.ending is WarmUpEnding.LIMIT
+
+
+def told(levels: np.ndarray, cores: float | np.ndarray = 0.3) -> list[list[float | None]]:
+    """As a consumer says it."""
+    cpu_s = np.cumsum(np.broadcast_to(cores, levels.shape) * SLOT_S)
+    return [[100, float(level), float(used)] for level, used in zip(levels, cpu_s, strict=True)]
+
+
+def silent(slots: int) -> list[list[float | None]]:
+    """As a producer does."""
+    return [[0, None, 0.05 * slot] for slot in range(slots)]
+
+
+def noise(slots: int, seed: int = 1) -> np.ndarray:
+    return np.exp(0.02 * np.random.default_rng(seed).standard_normal(slots))
+
+
+def test_rest_of_latency_and_cpu_alike() -> None:
+    latency = np.where(np.arange(60) < 12, 9e6, 1e6) * noise(60)
+    assert rest_since([silent(60), told(latency)], None) == pytest.approx(12, abs=1)
+    busy = np.where(np.arange(60) < 30, 1.5, 0.3)
+    found = rest_since([silent(60), told(latency, busy)], None)
+    assert found is not None
+    assert 30 <= found <= 35
+
+
+def test_systems_have_to_be_at_rest_too() -> None:
+    latency = 1e6 * noise(60)
+    compiling = 1 + np.where(np.arange(60) < 40, 1.0, 0.2) * noise(60, 2)
+    assert rest_since([told(latency)], compiling) == pytest.approx(40, abs=2)
+    rising = 1 + np.linspace(0.1, 1.9, 60)
+    assert rest_since([told(latency)], rising) is None
+
+
+def test_too_little_is_known() -> None:
+    assert rest_since([told(1e6 * noise(10))], None) is None
+    assert rest_since([silent(60)], None) is None
+
+
+def test_slots_without_a_message_are_bridged() -> None:
+    rows = told(1e6 * noise(60))
+    for slot in range(0, 60, 5):
+        rows[slot][:2] = [0, None]
+    assert rest_since([rows], None) == 0
