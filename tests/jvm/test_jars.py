@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import http.server
+import os
 import re
 import subprocess
 import threading
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from streamgauge.jvm import jars
-from streamgauge.jvm.jars import Jar, JarsUnavailable, Progress, fetch, read_lock
+from streamgauge.jvm.jars import Jar, JarsUnavailable, Progress, cached_jars, fetch, read_lock
 
 CONTENT = {f"part-{i}": bytes([i]) * (1000 + i) for i in range(9)}
 
@@ -109,6 +110,17 @@ def test_the_local_maven_repository_comes_first(repository: Repository, tmp_path
     fetch("any")
     assert repository.asked[first.repository_path] == 0
     assert repository.asked[second.repository_path] == 1, "a local file that is another one is not taken"
+
+
+def test_another_file_of_the_same_size_and_time_is_noticed_and_fetched_again(repository: Repository) -> None:
+    replaced = fetch("any")[3]
+    before = replaced.stat()
+    replaced.write_bytes(b"!" * before.st_size)
+    os.utime(replaced, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert "org/example/part-3/1.0/part-3-1.0.jar" not in cached_jars(())
+    assert fetch("any")[3].read_bytes() == CONTENT["part-3"]
+    assert sum(repository.asked.values()) == len(CONTENT) + 1
+    assert len(cached_jars(())) == len(CONTENT)
 
 
 def test_a_cut_short_file_in_the_cache_is_fetched_again(repository: Repository) -> None:

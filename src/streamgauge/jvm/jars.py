@@ -4,9 +4,9 @@ A lock (`<name>.lock` beside this file, written by tools/lock_jars.py) has one l
 `group:artifact:version sha256 size`. A jar is taken from the cache, else from the local
 Maven repository, else downloaded from a Maven-layout address.
 
-It is written beside its final name, hashed, then renamed: a file under its final name was
-checked once and is only compared by size afterwards, and two processes fetching at the
-same time do each other no harm.
+It is written beside its final name, hashed, then renamed, so that two processes fetching at the
+same time do each other no harm. A file under its final name is hashed again only when it has
+changed since (see `genuine`), and fetched anew when it is another one.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from typing import BinaryIO
 
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.folders import cache_folder
+from streamgauge.jvm.genuine import is_genuine, note_genuine
 from streamgauge.jvm.maven_settings import local_repository, repository_url
 
 SHIPPED_JARS_VARIABLE = "STREAMGAUGE_SHIPPED_JARS"
@@ -82,7 +83,7 @@ def fetch(lock_name: str, progress: Callable[[Progress], None] | None = None) ->
     jars = read_lock(lock_name)
     folder = cache_folder() / "jars"
     paths = {jar: folder / jar.repository_path for jar in jars}
-    missing = [jar for jar, path in paths.items() if _size(path) != jar.size_bytes]
+    missing = [jar for jar, path in paths.items() if not is_genuine(path, jar.sha256, jar.size_bytes)]
     if missing:
         _fetch_missing(missing, paths, len(jars), progress)
     return list(paths.values())
@@ -104,8 +105,12 @@ def cached_jars(but_not: Container[str]) -> dict[str, Path]:
     """The jars of all locks that are in the cache, by their path in a repository."""
     locks = [lock.stem for lock in sorted(Path(__file__).parent.glob("*.lock")) if lock.stem not in but_not]
     folder = cache_folder() / "jars"
-    jars = {jar.repository_path: jar.size_bytes for lock in locks for jar in read_lock(lock)}
-    return {path: folder / path for path, size in jars.items() if _size(folder / path) == size}
+    jars = {jar.repository_path: jar for lock in locks for jar in read_lock(lock)}
+    return {
+        path: folder / path
+        for path, jar in jars.items()
+        if is_genuine(folder / path, jar.sha256, jar.size_bytes)
+    }
 
 
 def locked_version(lock_name: str, artifact: str) -> str:
@@ -215,6 +220,7 @@ def _write_checked(
         if digest.hexdigest() != jar.sha256:
             raise _WrongHash(f"its SHA-256 is {digest.hexdigest()[:12]}…, the lock says {jar.sha256[:12]}…")
         os.replace(unfinished, target)
+        note_genuine(target, jar.sha256)
     finally:
         unfinished.unlink(missing_ok=True)
 
