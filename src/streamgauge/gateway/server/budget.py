@@ -169,7 +169,10 @@ class Budget:
             share = Share(self.limits.cpu_share_of_address, self.limits.cpu_window)
             self._cpu_by_address[account.network] = share
         own = account.cpu
-        own_s, address_s, all_s = (each.spend(spent_ns, now_ns) for each in (own, share, self._cpu))
+        own_s = own.spend(spent_ns, now_ns)
+        address_s, all_s = share.spend(spent_ns, now_ns), self._cpu.spend(spent_ns, now_ns)
+        if not (own_s or address_s or all_s):
+            return 0.0
         if own.is_overdrawn_twice:
             self.drop(account, Reason.CPU)
         return max(own_s, address_s, all_s if own.is_half_used else 0.0)
@@ -185,14 +188,24 @@ class Budget:
 
     def gauges(self) -> list[Gauge]:
         now_ns = time.monotonic_ns()
-        used = [share.used(now_ns) for share in self._cpu_by_address.values()]
+        of_addresses = [share.used(now_ns) for share in self._cpu_by_address.values()]
+        of_connections = [account.cpu.used(now_ns) for account in self.crowd]
         return [
             ("connections", "open connections", len(self.crowd)),
             ("connections_without_session", "those that carry no session", self.crowd.strangers),
             *self._kept.gauges("kept_bytes", "received and not dealt with yet"),
             *self._owed.gauges("owed_bytes", "that wait for clients who read slowly"),
             ("cpu_used", "of the time allowed for what clients send, the part used", self._cpu.used(now_ns)),
-            ("cpu_used_of_address", "the same, of the address that used most", max(used, default=0.0)),
+            (
+                "cpu_used_of_address",
+                "the same, of the address that used most",
+                max(of_addresses, default=0.0),
+            ),
+            (
+                "cpu_used_of_connection",
+                "the same, of the connection that used most",
+                max(of_connections, default=0.0),
+            ),
         ]
 
 

@@ -8,6 +8,7 @@ those. Who has come to stay opens a session at once; and connections that carry 
 from __future__ import annotations
 
 import resource
+from collections.abc import Iterator
 
 from streamgauge.gateway.server.accounts import Account
 
@@ -28,6 +29,9 @@ class Crowd:
 
     def __len__(self) -> int:
         return len(self._open)
+
+    def __iter__(self) -> Iterator[Account]:
+        return iter(self._open)
 
     @property
     def strangers(self) -> int:

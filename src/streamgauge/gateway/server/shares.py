@@ -16,8 +16,9 @@ class Share:
 
     def spend(self, spent_ns: int, now_ns: int) -> float:
         """Seconds until there is some left; 0 while there is."""
-        self._left_ns, self._at_ns = self._left_at(now_ns) - spent_ns, now_ns
-        return 0.0 if self._left_ns >= 0 else -self._left_ns / self._part / _NS_PER_S
+        left_ns = self._left_at(now_ns) - spent_ns
+        self._left_ns, self._at_ns = left_ns, now_ns
+        return 0.0 if left_ns >= 0 else -left_ns / self._part / _NS_PER_S
 
     @property
     def is_half_used(self) -> bool:

@@ -21,6 +21,7 @@ _FIRST_CONTROL = 0x8
 _MOST_CONTROL_BYTES = 125
 _WIDE_BYTES = {126: 2, 127: 8}
 _MASK_BYTES = 4
+_SHORT_HEAD_BYTES = 2 + _MASK_BYTES
 _UTF_8 = codecs.getincrementaldecoder("utf-8")
 
 
@@ -100,6 +101,11 @@ class FrameReader:
         at, end = 0, len(data)
         while at < end:
             if not self._is_inside:
+                short = self._short_message(data, at)
+                if short is not None:
+                    at += _SHORT_HEAD_BYTES + (data[at + 1] & _SIZE)
+                    yield short
+                    continue
                 begin = self._read_head(data, at)
                 if begin is None:
                     self._rest = data[at:]
@@ -126,6 +132,18 @@ class FrameReader:
                 bytes(self._payload), self._mask, 0
             )
         return told + self._rest
+
+    def _short_message(self, data: bytes, at: int) -> Text | None:
+        """Nearly all that is sent: a message in one frame that came whole. None: it is something else."""
+        payload_at = at + _SHORT_HEAD_BYTES
+        if len(data) < payload_at or data[at] != _FIN | _TEXT or self._fragments:
+            return None
+        size = data[at + 1] - _MASKED
+        if not 0 <= size <= _MOST_CONTROL_BYTES or len(data) < payload_at + size or size > self._limit_bytes:
+            return None
+        self.frame_count += 1
+        payload = _masked(data[payload_at : payload_at + size], data[at + 2 : payload_at], 0)
+        return _text(payload)
 
     def _read_head(self, data: bytes, at: int) -> int | None:
         """Where the payload begins; None while the head has not come whole."""
@@ -204,10 +222,14 @@ class FrameReader:
         message = bytes(self._message) + payload if self._message else payload
         self._message.clear()
         self._fragments, self._decoder = 0, None
-        try:
-            return Text(message.decode())
-        except UnicodeDecodeError:
-            raise Broken(CloseCode.INVALID_TEXT, "a message is not UTF-8") from None
+        return _text(message)
+
+
+def _text(message: bytes) -> Text:
+    try:
+        return Text(message.decode())
+    except UnicodeDecodeError:
+        raise Broken(CloseCode.INVALID_TEXT, "a message is not UTF-8") from None
 
 
 def _control(opcode: int, payload: bytes) -> Event:
