@@ -13,9 +13,10 @@ from streamgauge.spec.load import FileLines, Keys, Load, Message, SizeDistributi
 from streamgauge.spec.loading import dump_yaml, load_target, load_workload, parse
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.rate import Step
-from streamgauge.spec.target import KafkaClusterSystem, Target
+from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
 from streamgauge.spec.workload import Workload
+from streamgauge.systems.kafka_cluster import KafkaClusterSpec
 
 from ..core.properties import untimed
 from .conftest import Write
@@ -143,7 +144,7 @@ def refused(path: Path) -> str:
             "targets.0.producer_client.linger.ms",
             "not None",
         ),
-        ({"targets__0__system": {"kind": "kafka"}}, "targets.0.system.kind", "must be"),
+        ({"targets__0__system": {"kind": "kafka"}}, "targets.0.system.kind", "no system of kind"),
         ({"targets__0__system": {"brokers": 2}}, "targets.0.system.brokers", "1, 3 or 5"),
         ({"targets__0__system": {"brokers": 7}}, "targets.0.system.brokers", "less than or equal to 5"),
         ({"targets__0__system": {"properties": {"a": {}}}}, "targets.0.system.properties.a", "not {}"),
@@ -260,7 +261,7 @@ targets = st.builds(
     driver=plain_names,
     client=settings_maps,
     producer_client=settings_maps,
-    system=st.none() | st.builds(KafkaClusterSystem, brokers=st.sampled_from([1, 3, 5])),
+    system=st.none() | st.builds(KafkaClusterSpec, brokers=st.sampled_from([1, 3, 5])),
 )
 sizes = st.one_of(
     st.integers(32, 100_000),

@@ -6,7 +6,8 @@ import pytest
 
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import load_target
-from streamgauge.spec.target import KafkaClusterSystem, Target
+from streamgauge.spec.target import Target
+from streamgauge.systems.kafka_cluster import KafkaClusterSpec
 
 from .conftest import Write
 from .samples import TARGET
@@ -85,7 +86,7 @@ def test_settings_keep_their_kind(write: Write) -> None:
 
 def test_a_system_may_be_all_defaults() -> None:
     target = Target.model_validate({**TARGET, "system": {}})
-    assert target.system == KafkaClusterSystem(brokers=1)
+    assert target.system == KafkaClusterSpec(brokers=1)
 
 
 @pytest.mark.parametrize("endless", [float("inf"), float("nan")])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.metadata import EntryPoint, entry_points
 
-from streamgauge.core.errors import BadInput, NotInstalled
+from streamgauge.core.entry_points import load, points_of
+from streamgauge.core.errors import BadInput
 from streamgauge.drivers.contract import Driver
 from streamgauge.spec.loading import parse
 from streamgauge.spec.target import Target
@@ -14,23 +14,18 @@ GROUP = "streamgauge.drivers"
 
 
 def driver_names() -> list[str]:
-    return sorted({point.name for point in entry_points(group=GROUP)})
+    return list(points_of(GROUP))
 
 
 def driver_class(target: Target) -> type[Driver]:
     """The driver of a target; its settings are checked on the way."""
-    found = [point for point in entry_points(group=GROUP) if point.name == target.driver]
-    if not found:
+    point = points_of(GROUP).get(target.driver)
+    if point is None:
         raise BadInput(
             f"target {target.name}: driver: there is no driver {target.driver!r}; "
             f"allowed: {', '.join(driver_names())}"
         )
-    try:
-        kind = found[0].load()
-    except ImportError as error:
-        raise NotInstalled(
-            f"target {target.name}: driver {target.driver} cannot be loaded: {error}; {_remedy(found[0])}"
-        ) from error
+    kind = load(point, f"target {target.name}: driver {target.driver}")
     if not (isinstance(kind, type) and issubclass(kind, Driver)):
         raise BadInput(f"target {target.name}: driver {target.driver}: {kind!r} is not a streamgauge driver")
     parse(kind.settings_model, target.settings, f"target {target.name}: settings")
@@ -39,13 +34,3 @@ def driver_class(target: Target) -> type[Driver]:
 
 def open_driver(target: Target, endpoints: Mapping[str, str]) -> Driver:
     return driver_class(target)(target, endpoints)
-
-
-def _remedy(point: EntryPoint) -> str:
-    """An entry point names the extra that its client library comes with."""
-    package = point.dist.name if point.dist is not None else "streamgauge"
-    # Not `point.extras`: Python 3.11 splits names at a hyphen.
-    extra = point.value.partition("[")[2].strip(" ]")
-    if not extra:
-        return f"is {package} installed whole?"
-    return f"install what it needs: pip install '{package}[{extra}]'"

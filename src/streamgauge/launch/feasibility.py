@@ -10,7 +10,6 @@ from streamgauge.drivers.order_loops import LoopDriver
 from streamgauge.drivers.registry import driver_class
 from streamgauge.plan.cases import Case
 from streamgauge.spec.secrets import environment_of
-from streamgauge.spec.target import KafkaClusterSystem
 
 
 def impossible_cases(cases: Sequence[Case], asked: Callable[[Case], str | None]) -> dict[str, BadInput]:
@@ -37,11 +36,9 @@ def impossible_cases(cases: Sequence[Case], asked: Callable[[Case], str | None])
 
 def _why_impossible(case: Case, asked: Callable[[Case], str | None]) -> str | None:
     replicas, target, system = case.topic_settings.replicas, case.target, case.target.system
-    if isinstance(system, KafkaClusterSystem) and replicas > system.brokers:
-        return (
-            f"topics.replicas: {replicas} replicas need as many brokers; "
-            f"target {target.name} has {system.brokers}"
-        )
+    most = None if system is None else system.most_replicas
+    if most is not None and replicas > most:
+        return f"topics.replicas: {replicas} replicas need as many brokers; target {target.name} has {most}"
     return asked(case)
 
 

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from streamgauge.core.errors import NotInstalled
+from streamgauge.drivers.registry import driver_class
 from streamgauge.launch.conduct import conduct_of
 from streamgauge.plan.cases import Case
 from streamgauge.plan.slots import local_slots
-from streamgauge.spec.target import KafkaClusterSystem, Target
+from streamgauge.spec.target import Target
 
 _SPARE_CORES = 2
 """For Spark's driver with the query, and for all else on the machine."""
@@ -68,7 +70,14 @@ def choose_live(
 
 def has_live_figures(case: Case) -> bool:
     """Producers and consumers in real time, which count second by second."""
-    return conduct_of(case.kind).has_live_figures and case.target.driver != "simulated"
+    return conduct_of(case.kind).has_live_figures and not _is_simulated(case.target)
+
+
+def _is_simulated(target: Target) -> bool:
+    try:
+        return driver_class(target).capabilities.simulated_time
+    except NotInstalled:
+        return False  # its cases are not run, which is said elsewhere
 
 
 def why_no_broker(target: Target, bootstrap: str | None) -> str:
@@ -96,4 +105,4 @@ def _no_slot(slots_needed: int, master: str | None) -> str:
 
 def _own_brokers(cases: Sequence[Case]) -> int:
     systems = {case.target.name: case.target.system for case in cases}.values()
-    return max((s.brokers for s in systems if isinstance(s, KafkaClusterSystem)), default=0)
+    return max((system.process_count for system in systems if system is not None), default=0)

@@ -10,23 +10,9 @@ from typing import Any
 
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.spec.secrets import environment_of, fill_in, strike_out
-from streamgauge.spec.target import (
-    AeronMediaDriverSystem,
-    KafkaClusterSystem,
-    NatsServerSystem,
-    RabbitMqServerSystem,
-    RedisServerSystem,
-    SystemSpec,
-    Target,
-)
-from streamgauge.systems import local_cluster
-from streamgauge.systems.aeron_media_driver import AeronMediaDriver
+from streamgauge.spec.system import system_class
+from streamgauge.spec.target import Target
 from streamgauge.systems.contract import System
-from streamgauge.systems.kafka_cluster import KafkaCluster
-from streamgauge.systems.local_cluster import LocalCluster
-from streamgauge.systems.nats_server import NatsServer
-from streamgauge.systems.rabbitmq_server import RabbitMqServer
-from streamgauge.systems.redis_server import RedisServer
 
 
 @dataclass
@@ -55,16 +41,7 @@ class LaunchedSystem:
         if wanted is None:
             self._found = TargetSystem("given by the target")
             return
-        running = local_cluster.status() if isinstance(wanted, KafkaClusterSystem) else None
-        if running is not None and _is_wanted(running, wanted):
-            self._found = TargetSystem(
-                "local cluster (streamgauge cluster up)",
-                {"bootstrap": running.bootstrap},
-                {name: process.pid for name, process in running.processes.items()},
-                ended=running.ended,
-            )
-            return
-        self._system = _system(wanted, self._log_dir)
+        self._system = system_class(wanted.kind).of(wanted, self._log_dir)
         with self._without_secrets():
             self._system.launch()
 
@@ -104,26 +81,3 @@ def launched(target: Target, log_dir: Path) -> Iterator[LaunchedSystem]:
         yield system
     finally:
         system.stop()
-
-
-def _system(wanted: SystemSpec, log_dir: Path) -> System:
-    properties = {key: _property(value) for key, value in wanted.properties.items()}
-    if isinstance(wanted, AeronMediaDriverSystem):
-        return AeronMediaDriver(log_dir=log_dir, profile=wanted.profile, properties=properties)
-    if isinstance(wanted, NatsServerSystem):
-        return NatsServer(log_dir=log_dir, properties=properties)
-    if isinstance(wanted, RabbitMqServerSystem):
-        return RabbitMqServer(log_dir=log_dir, properties=properties)
-    if isinstance(wanted, RedisServerSystem):
-        return RedisServer(log_dir=log_dir, properties=properties)
-    return KafkaCluster(log_dir=log_dir, brokers=wanted.brokers, properties=properties)
-
-
-def _is_wanted(running: LocalCluster, wanted: SystemSpec) -> bool:
-    return (
-        isinstance(wanted, KafkaClusterSystem) and running.brokers == wanted.brokers and not wanted.properties
-    )
-
-
-def _property(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any
 
+from streamgauge.core.entry_points import load, points_of
 from streamgauge.core.errors import BadInput, NotInstalled, StreamgaugeError
 from streamgauge.spec.family import Family
 
@@ -16,7 +17,7 @@ GROUP = "streamgauge.families"
 
 def kinds() -> list[str]:
     """Of all families that are installed."""
-    return sorted(_entry_points())
+    return list(_entry_points())
 
 
 def family_of(kind: str) -> Family[Any]:
@@ -61,18 +62,12 @@ def kind_by_fields(fields: Collection[str]) -> str:
 
 @cache
 def _entry_points() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
+    return points_of(GROUP)
 
 
 @cache
 def _load(point: EntryPoint) -> Family[Any]:
-    try:
-        found = point.load()
-    except ImportError as error:
-        package = point.dist.name if point.dist is not None else "its package"
-        raise NotInstalled(
-            f"family {point.name} cannot be loaded: {error}; is {package} installed whole?"
-        ) from error
+    found = load(point, f"family {point.name}")
     if not (isinstance(found, type) and issubclass(found, Family)):
         raise BadInput(f"family {point.name}: {point.value} is not a streamgauge family")
     if found.kind != point.name:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from streamgauge.core import units
 
@@ -14,6 +15,12 @@ class SpecModel(BaseModel):
     """A part of a file that a user writes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+
+def fault_at(field: str, words: str, given: object) -> ValidationError:
+    """For a validator of the whole that knows which field is at fault."""
+    fault = InitErrorDetails(type=PydanticCustomError("value_error", words), loc=(field,), input=given)
+    return ValidationError.from_exception_data("fields", [fault])
 
 
 def _quantity(parse: Any) -> BeforeValidator:

@@ -8,16 +8,14 @@ from pydantic import (
     Field,
     ModelWrapValidatorHandler,
     SerializerFunctionWrapHandler,
-    ValidationError,
     field_validator,
     model_serializer,
     model_validator,
 )
-from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.families import family_of, kind_by_fields
-from streamgauge.spec.model import SpecModel
+from streamgauge.spec.model import SpecModel, fault_at
 from streamgauge.spec.target import Target
 
 
@@ -39,7 +37,7 @@ class Workload(SpecModel):
             kind = content["kind"] if "kind" in content else kind_by_fields(content)
             model = family_of(kind).workload_model()
         except BadInput as error:
-            raise _fault_at("kind", str(error), content.get("kind")) from None
+            raise fault_at("kind", str(error), content.get("kind")) from None
         found: Workload = model.model_validate({**content, "kind": kind})
         return found
 
@@ -59,8 +57,3 @@ class Workload(SpecModel):
         if len(set(names)) != len(names):
             raise ValueError(f"targets have the same name: {', '.join(names)}")
         return self
-
-
-def _fault_at(field: str, words: str, given: object) -> ValidationError:
-    fault = InitErrorDetails(type=PydanticCustomError("value_error", words), loc=(field,), input=given)
-    return ValidationError.from_exception_data("Workload", [fault])

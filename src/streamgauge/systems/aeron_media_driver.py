@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from streamgauge.core.errors import SystemFailed
 from streamgauge.core.guardian import memory_folder
@@ -15,6 +16,7 @@ from streamgauge.jvm.aeron_directory import driver_state
 from streamgauge.jvm.compiler import compiled
 from streamgauge.jvm.jars import classpath, fetch, locked_version
 from streamgauge.jvm.java import find_java
+from streamgauge.spec.system import SystemSpec
 from streamgauge.systems import aeron_profiles
 from streamgauge.systems.server_process import ServerProcess
 
@@ -31,8 +33,18 @@ _JVM = (
 )
 
 
+class AeronMediaDriverSpec(SystemSpec):
+    """Aeron's media driver, started for the run and stopped after it."""
+
+    kind: Literal["aeron_media_driver"] = "aeron_media_driver"
+    profile: Literal["auto", "low_latency", "few_cores"] = "auto"
+    """auto: low_latency from 5 cores on."""
+
+
 class AeronMediaDriver(ServerProcess):
     """Its directory is a fresh one in memory, and goes with it."""
+
+    spec_model = AeronMediaDriverSpec
 
     what = "Aeron's media driver"
     process_name = "media-driver"

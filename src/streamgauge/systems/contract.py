@@ -8,14 +8,29 @@ caller can boot something else (Spark) in between.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
+
+from streamgauge.spec.system import SystemSpec
 
 START_DEADLINE_S = 60.0
 
 
 class System(ABC):
     """One system under test; its log files are where its maker was told to put them."""
+
+    spec_model: ClassVar[type[SystemSpec]]
+    """What a target says of it, under `system`. Not of a system that no target can ask for."""
+    is_default: ClassVar[bool] = False
+    """Whether it is meant where a target says no kind."""
+
+    @classmethod
+    def of(cls, wanted: SystemSpec, log_dir: Path) -> System:
+        """As a target wants it: what the model has is what the constructor takes."""
+        fields = {name: getattr(wanted, name) for name in type(wanted).model_fields if name != "kind"}
+        fields["properties"] = {name: _text(value) for name, value in wanted.properties.items()}
+        return cls(log_dir=log_dir, **fields)  # type: ignore[call-arg]
 
     @abstractmethod
     def launch(self) -> None:
@@ -69,3 +84,7 @@ class System(ABC):
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -22,6 +22,7 @@ import psutil
 from streamgauge.core.errors import BadInput, StreamgaugeError
 from streamgauge.core.folders import state_folder
 from streamgauge.jvm.jars import Progress
+from streamgauge.systems.contract import START_DEADLINE_S, System
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.kafka_properties import check_brokers
 from streamgauge.systems.processes import STOP_DEADLINE_S
@@ -79,6 +80,31 @@ def up(brokers: int = 1, progress: Callable[[Progress], None] | None = None) -> 
             )
         _clean_up(state)
         return _start(brokers, progress)
+
+
+class ClusterInUse(System):
+    """The local cluster as a target's system: it was up before, and stays up."""
+
+    def __init__(self, state: LocalCluster) -> None:
+        self._state = state
+
+    def launch(self) -> None: ...
+
+    def wait_ready(self, deadline_s: float = START_DEADLINE_S) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def endpoints(self) -> dict[str, str]:
+        return {"bootstrap": self._state.bootstrap}
+
+    def processes(self) -> dict[str, int]:
+        return {name: process.pid for name, process in self._state.processes.items()}
+
+    def ended(self) -> str | None:
+        return self._state.ended()
+
+    def description(self) -> str:
+        return "local cluster (streamgauge cluster up)"
 
 
 def status() -> LocalCluster | None:

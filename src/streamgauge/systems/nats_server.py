@@ -8,10 +8,12 @@ import socket
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from streamgauge.core.errors import NotInstalled, SystemFailed
 from streamgauge.core.folders import cache_folder
 from streamgauge.core.guardian import with_mark
+from streamgauge.spec.system import SystemSpec
 from streamgauge.systems.ports import HOST, free_ports
 from streamgauge.systems.server_process import ServerProcess
 
@@ -20,8 +22,16 @@ MODULE = f"github.com/nats-io/nats-server/v2@{VERSION}"
 _BUILD_DEADLINE_S = 300.0
 
 
+class NatsServerSpec(SystemSpec):
+    """Started for the run and stopped after it; `properties` are lines of its configuration file."""
+
+    kind: Literal["nats_server"] = "nats_server"
+
+
 class NatsServer(ServerProcess):
     """On 127.0.0.1, with a fresh, temporary data folder."""
+
+    spec_model = NatsServerSpec
 
     what = "the NATS server"
     process_name = "nats-server"

@@ -12,8 +12,10 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from streamgauge.core.errors import NotInstalled, SystemFailed
+from streamgauge.spec.system import SystemSpec
 from streamgauge.systems.debian_packages import Program, find_program
 from streamgauge.systems.ports import HOST, free_ports
 from streamgauge.systems.processes import end, log_text, spawn
@@ -31,8 +33,16 @@ _OWN = ("listeners.", "stream.listeners.", "stream.advertised_")
 """What finding it depends on."""
 
 
+class RabbitMqServerSpec(SystemSpec):
+    """A node with its stream plugin, for the run; `properties` are lines of its rabbitmq.conf."""
+
+    kind: Literal["rabbitmq_server"] = "rabbitmq_server"
+
+
 class RabbitMqServer(ServerProcess):
     """On 127.0.0.1 only, with a fresh, temporary data folder."""
+
+    spec_model = RabbitMqServerSpec
 
     what = "the RabbitMQ server"
     process_name = "rabbitmq-server"

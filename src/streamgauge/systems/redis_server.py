@@ -7,8 +7,10 @@ import socket
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from streamgauge.core.errors import SystemFailed
+from streamgauge.spec.system import SystemSpec
 from streamgauge.systems.debian_packages import Program, find_program
 from streamgauge.systems.ports import HOST, free_ports
 from streamgauge.systems.processes import log_text
@@ -36,8 +38,17 @@ _SYNCED = {
 }
 
 
+class RedisServerSpec(SystemSpec):
+    """Redis or Valkey, for the run; `properties` are lines of its configuration file, where `appendfsync`
+    says what an ack is worth."""
+
+    kind: Literal["redis_server"] = "redis_server"
+
+
 class RedisServer(ServerProcess):
     """On 127.0.0.1, with a fresh, temporary data folder."""
+
+    spec_model = RedisServerSpec
 
     what = "the Redis server"
     process_name = "redis-server"

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from streamgauge.spec.system import SystemSpec
+from streamgauge.systems import local_cluster
+from streamgauge.systems.aeron_media_driver import AeronMediaDriver
+from streamgauge.systems.kafka_cluster import KafkaCluster, KafkaClusterSpec
+from streamgauge.systems.local_cluster import ClusterInUse
+
+
+def test_a_system_is_made_of_what_its_target_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_cluster, "status", lambda: None)
+    wanted = SystemSpec.model_validate({"brokers": 3, "properties": {"auto.create.topics.enable": True}})
+    made = KafkaCluster.of(wanted, tmp_path)
+    assert isinstance(made, KafkaCluster)
+    assert (made.brokers, made.log_dir, made._overrides) == (
+        3,
+        tmp_path,
+        {"auto.create.topics.enable": "true"},
+    )
+    driver = AeronMediaDriver.of(
+        SystemSpec.model_validate({"kind": "aeron_media_driver", "profile": "few_cores"}), tmp_path
+    )
+    assert isinstance(driver, AeronMediaDriver)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "is_used"),
+    [({"brokers": 3}, True), ({"brokers": 1}, False), ({"brokers": 3, "properties": {"a": 1}}, False)],
+)
+def test_a_cluster_that_is_up_is_used_if_it_is_as_wanted(
+    wanted: dict[str, object], is_used: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker = SimpleNamespace(pid=4711)
+    running = SimpleNamespace(
+        brokers=3, bootstrap="127.0.0.1:9", processes={"broker-1": broker}, ended=lambda: "gone"
+    )
+    monkeypatch.setattr(local_cluster, "status", lambda: running)
+    made = KafkaCluster.of(KafkaClusterSpec.model_validate(wanted), tmp_path)
+    assert isinstance(made, ClusterInUse) is is_used
+    if is_used:
+        with made:  # neither started nor stopped
+            assert made.endpoints() == {"bootstrap": "127.0.0.1:9"}
+            assert made.processes() == {"broker-1": 4711}
+            assert made.ended() == "gone"
