@@ -17,7 +17,7 @@ from tests.waiting import wait_for
 
 STARTS = """
 import os, subprocess, sys, time
-from streamgauge.core.guardian import guard, memory_folder, temporary_folder, undone_by, with_mark
+from streamgauge.core.guardian import guard, memory_folder, promise, temporary_folder, with_mark
 guard()
 sleeping = [sys.executable, "-c", "import time; time.sleep(90)"]
 child = subprocess.Popen(sleeping, start_new_session=True)
@@ -88,9 +88,10 @@ def test_what_was_promised_is_done_by_the_guardian_only_if_it_was_not_done(tmp_p
     files = [tmp_path / "first", tmp_path / "second"]
     code = STARTS + "\n".join(
         [
-            f"with undone_by('promised', {{'file': {str(files[0])!r}, 'words': 'no'}}): pass",
-            f"with undone_by('promised', {{'file': {str(files[1])!r}, 'words': 'yes'}}):",
-            "    os.kill(os.getpid(), 9)",
+            f"kept = promise('promised', {{'file': {str(files[0])!r}, 'words': 'no'}})",
+            f"promise('promised', {{'file': {str(files[1])!r}, 'words': 'yes'}})",
+            "kept()",
+            "os.kill(os.getpid(), 9)",
         ]
     )
     place = tmp_path / "temporary"

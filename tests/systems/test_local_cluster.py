@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,8 +12,10 @@ import psutil
 import pytest
 
 from streamgauge.core.errors import BadInput, StreamgaugeError
+from streamgauge.core.guardian import without_mark
 from streamgauge.systems import local_cluster
 from streamgauge.systems.local_cluster import BrokerProcess, LocalCluster
+from tests.waiting import wait_for
 
 
 @pytest.fixture(autouse=True)
@@ -134,3 +137,21 @@ def test_up_outlives_its_command_and_down_removes_everything(state_folder: Path)
     assert not Path(again.data).exists()
     assert not psutil.pid_exists(again.processes["broker-1"].pid)
     assert local_cluster.status() is None
+
+
+@pytest.mark.broker
+def test_an_up_that_is_killed_leaves_no_broker_and_no_data(tmp_path: Path, state_folder: Path) -> None:
+    """Killed as soon as a broker runs, before anybody wrote down that it does."""
+    data = state_folder / "data"
+    code = (
+        "import os; from streamgauge.systems import kafka_cluster, local_cluster;"
+        "start = kafka_cluster.KafkaCluster._start_broker;"
+        "kafka_cluster.KafkaCluster._start_broker = lambda *a: (start(*a), os.kill(os.getpid(), 9));"
+        "local_cluster.up()"
+    )
+    environment = {**without_mark(), "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, timeout=120, check=False)
+    assert done.returncode == -signal.SIGKILL
+    wait_for(lambda: not list(data.iterdir()), 60)
+    assert not [p for p in psutil.process_iter() if local_cluster._has_data_in(p, str(data))]
+    assert local_cluster.last_state() is None

@@ -15,8 +15,8 @@ import secrets
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -61,19 +61,14 @@ def memory_folder() -> Path:
     return _made(MEMORY / _folder_name()) if MEMORY.is_dir() else temporary_folder()
 
 
-@contextmanager
-def undone_by(module: str, argument: Mapping[str, Any]) -> Iterator[None]:
-    """While in here, if we are killed: `python -m module` is given `argument` as JSON on its input."""
+def promise(module: str, argument: Mapping[str, Any]) -> Callable[[], None]:
+    """If we are gone before what is returned was called: `python -m module` gets `argument` on its input."""
     guard()
     if (guardian := _Guardian.mine) is None:
-        yield  # part of a command that has its own
-        return
-    promise = secrets.token_hex(4)
-    guardian.tell({"promise": promise, "module": module, "argument": argument})
-    try:
-        yield
-    finally:
-        guardian.tell({"kept": promise})
+        return lambda: None  # part of a command that sees to it
+    name = secrets.token_hex(4)
+    guardian.tell({"promise": name, "module": module, "argument": argument})
+    return lambda: guardian.tell({"kept": name})
 
 
 def with_mark(environment: Mapping[str, str] | None) -> Mapping[str, str] | None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _GRACE_S = 6.0
 """Long enough for agents to write what they recorded, and for a broker to close its files."""
 _KILL_DEADLINE_S = 5.0
-_PROMISE_DEADLINE_S = 30.0
+_PROMISE_DEADLINE_S = 25.0
 _POLL_S = 0.05
 
 

@@ -18,6 +18,7 @@ from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.contract import Driver
 from streamgauge.launch.conduct import CaseSystem, Conduct
 from streamgauge.launch.crew import Crew
+from streamgauge.launch.left_topics import TopicsPromise
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
@@ -49,17 +50,22 @@ def run_one_case(
     run: RunDir,
     records: RunRecords,
     conduct: Conduct,
+    promise: TopicsPromise,
     *,
     live_bootstrap: str | None,
     debug: bool,
 ) -> CaseOutcome:
     """Make the topics, run the agents, sample the brokers meanwhile, delete the topics."""
     made: list[str] = []
+    # Those that nobody else can have are ours before they are made, should we be ended meanwhile.
+    known = list(case.topics) if case.topic_settings.own_names else []
     try:
         if left := records.left_topics(case):
             with suppress(StreamgaugeError):  # mostly they are gone with their cluster
                 driver.remove_topics(left)
+        promise.give([] if case.topic_settings.keep else known)
         made = driver.prepare_topics(case.topic_settings, case.topics)
+        promise.give([] if case.topic_settings.keep else made)
         records.note_topics(case, made)
         offsets = driver.end_offsets(case.topics, case.topic_settings.partitions)
         with conduct.around(run, case, system) as own:
@@ -94,11 +100,13 @@ def run_one_case(
         outcome = CaseOutcome(CaseStatus("failed", str(error)), error=error)
     except BaseException:
         if system.ended() is None:
-            _remove(driver, case, made)
+            _remove(driver, case, made or known)
+        promise.kept()
         raise
     if system.ended() is None and (left_behind := _remove(driver, case, made)):
         said = outcome.status.reason
         outcome.status.reason = f"{said}; {left_behind}" if said else left_behind
+    promise.kept()
     return outcome
 
 

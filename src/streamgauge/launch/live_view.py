@@ -14,13 +14,15 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from streamgauge.core.errors import StreamgaugeError
-from streamgauge.drivers.kafka.metrics import MetricsSender, MetricsTopic
+from streamgauge.drivers.kafka.metrics import MetricsSender, MetricsTopic, metrics_topic
 from streamgauge.jvm.jars import JarsUnavailable, fetch
 from streamgauge.launch.cluster_settings import concurrent_slots
+from streamgauge.launch.left_topics import TopicsPromise
 from streamgauge.launch.live_choice import LiveWish, has_live_figures, why_no_broker
 from streamgauge.launch.live_figures import LiveFigures, LiveRow
 from streamgauge.launch.live_page import LivePage
 from streamgauge.launch.live_query import LiveQuery, SparkCpu, hello
+from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
 from streamgauge.plan.slots import local_slots
 from streamgauge.spec.target import Target
@@ -46,6 +48,7 @@ class LiveView:
         self.figures = LiveFigures(run, total_cases)
         self._page: LivePage | None = None
         self._topic: MetricsTopic | None = None
+        self._promise: TopicsPromise | None = None
         self._query: LiveQuery | None = None
         self._cpu: SparkCpu | None = None
         self._said: set[str] = set()
@@ -69,8 +72,17 @@ class LiveView:
             self._say_once(f"none: {error}")
             return []
 
-    def open(self, session: SparkSession, target: Target, bootstrap: str | None, slots_needed: int) -> None:
-        """For the cases of a target; `bootstrap`: its own Kafka's address, if it is one."""
+    def open(
+        self,
+        session: SparkSession,
+        target: Target,
+        bootstrap: str | None,
+        slots_needed: int,
+        *,
+        goes_with_us: bool = False,
+    ) -> None:
+        """For the cases of a target; `bootstrap`: its own Kafka's address, if it is one; `goes_with_us`:
+        that Kafka does."""
         if self._is_off:
             return
         try:
@@ -78,7 +90,11 @@ class LiveView:
                 raise StreamgaugeError(why)
             if (slots := concurrent_slots(session)) <= slots_needed:
                 raise StreamgaugeError(f"{self._master} has {slots} slots, and agents take {slots_needed}")
-            self._topic = MetricsTopic(self._wish.bootstrap or str(bootstrap), self._run, _REACH_DEADLINE_S)
+            address = self._wish.bootstrap or str(bootstrap)
+            is_ours = goes_with_us and self._wish.bootstrap is None
+            self._promise = _promise_at(address, is_ours)
+            self._promise.give([metrics_topic(self._run)])
+            self._topic = MetricsTopic(address, self._run, _REACH_DEADLINE_S)
             self._cpu = SparkCpu(session, local_slots(self._master) is not None)
             self._start_query(session, self._topic)
         except StreamgaugeError as error:
@@ -123,7 +139,9 @@ class LiveView:
         if self._topic is not None:
             with suppress(StreamgaugeError):  # a topic that stays is no harm: it empties itself
                 self._topic.remove()
-        self._query = self._topic = None
+        if self._promise is not None:
+            self._promise.kept()
+        self._query = self._topic = self._promise = None
 
     def close(self, words: str) -> None:
         """`words`: what the page is to say at last."""
@@ -173,3 +191,9 @@ class LiveView:
         if words not in self._said:
             self._said.add(words)
             self._tell(f"live view: {words}")
+
+
+def _promise_at(address: str, goes_with_us: bool) -> TopicsPromise:
+    kafka = {"name": "live", "driver": "kafka_confluent", "settings": {"bootstrap": address}}
+    system = TargetSystem("of the live view", goes_with_us=goes_with_us)
+    return TopicsPromise(Target.model_validate(kafka), {}, system)

@@ -16,6 +16,7 @@ from streamgauge.launch.agents_folder import AgentsFolder
 from streamgauge.launch.case_run import CaseOutcome, run_one_case
 from streamgauge.launch.conduct import conduct_of
 from streamgauge.launch.crew import Crew
+from streamgauge.launch.left_topics import TopicsPromise
 from streamgauge.launch.live_view import LiveView
 from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_records import RunRecords
@@ -51,20 +52,29 @@ class TargetRun:
         self._crew = self._hire()
         self._driver: Driver | None = None
         self._system = TargetSystem("not up yet")
+        self._promise: TopicsPromise | None = None
 
     def connect(self, target: Target, launched_system: LaunchedSystem) -> None:
         """Wait for the system, and see whether it answers."""
         self._system = launched_system.wait()
         self._driver = open_driver(fill_in(target, self._environment), self._system.endpoints)
+        self._promise = TopicsPromise(target, self._environment, self._system)
         facts = self._driver.check_reachable(REACH_DEADLINE_S)
         promises = {"capabilities": asdict(self._driver.capabilities)}
         known = {**facts, **promises, **self._system.settings}
         self._records.note_system(target, self._system, shown_settings(known, self._environment))
         if self._live is not None:
-            self._live.open(self._session, target, facts.get("bootstrap"), len(self._agents))
+            self._live.open(
+                self._session,
+                target,
+                facts.get("bootstrap"),
+                len(self._agents),
+                goes_with_us=self._system.goes_with_us,
+            )
 
     def run_case(self, case: Case) -> CaseOutcome:
         assert self._driver is not None
+        assert self._promise is not None
         if self._crew.is_lost:
             self._crew.dismiss()
             self._crew = self._hire()
@@ -79,6 +89,7 @@ class TargetRun:
                 self._run,
                 self._records,
                 conduct_of(case.kind),
+                self._promise,
                 live_bootstrap=None if live is None else live.bootstrap,
                 debug=self._debug,
             )

@@ -23,6 +23,8 @@ class TargetSystem:
     endpoints: dict[str, str] = field(default_factory=dict)
     processes: dict[str, int] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
+    goes_with_us: bool = False
+    """We started it: all that is on it goes when it does."""
     ended: Callable[[], str | None] = lambda: None
     """Which process of it is gone though nobody stopped it, and why; None: none that we know of."""
 
@@ -55,6 +57,7 @@ class LaunchedSystem:
                 self._system.endpoints(),
                 self._system.processes(),
                 self._system.settings(),
+                goes_with_us=not self._system.outlives_us,
                 ended=self._system.ended,
             )
         return self._found

@@ -24,6 +24,8 @@ class System(ABC):
     """What a target says of it, under `system`. Not of a system that no target can ask for."""
     is_default: ClassVar[bool] = False
     """Whether it is meant where a target says no kind."""
+    outlives_us: ClassVar[bool] = False
+    """It was there before and stays: what is made on it has to be removed from it."""
 
     @classmethod
     def of(cls, wanted: SystemSpec, log_dir: Path) -> System:

@@ -21,12 +21,15 @@ import psutil
 
 from streamgauge.core.errors import BadInput, StreamgaugeError
 from streamgauge.core.folders import state_folder
+from streamgauge.core.guardian import promise
+from streamgauge.core.scratch import remove_abandoned
 from streamgauge.jvm.jars import Progress
 from streamgauge.systems.contract import START_DEADLINE_S, System
-from streamgauge.systems.kafka_cluster import KafkaCluster
+from streamgauge.systems.kafka_cluster import DATA_PREFIX, KafkaCluster
 from streamgauge.systems.kafka_properties import check_brokers
 from streamgauge.systems.processes import STOP_DEADLINE_S
 
+_MODULE = "streamgauge.systems.local_cluster"
 _LOCK_DEADLINE_S = 90.0
 _KILL_DEADLINE_S = 5.0
 # Linux counts a process's start from boot, and the time of boot moves when the clock is set.
@@ -78,12 +81,17 @@ def up(brokers: int = 1, progress: Callable[[Progress], None] | None = None) -> 
                 f"a local cluster with {broker_count(state.brokers)} is up, not with {brokers}; "
                 "run `streamgauge cluster down` first"
             )
+        settled = promise(_MODULE, {})
         _clean_up(state)
-        return _start(brokers, progress)
+        started = _start(brokers, progress)
+        settled()
+        return started
 
 
 class ClusterInUse(System):
     """The local cluster as a target's system: it was up before, and stays up."""
+
+    outlives_us = True
 
     def __init__(self, state: LocalCluster) -> None:
         self._state = state
@@ -124,9 +132,24 @@ def down() -> bool:
     if not _folder().exists():
         return False
     with _only_one():
+        settled = promise(_MODULE, {})
         state = last_state()
         _clean_up(state)
+        settled()
         return state is not None
+
+
+def settle() -> None:
+    """After an `up` or a `down` that was killed: the cluster is up whole, or not at all."""
+    with _only_one():
+        state = last_state()
+        if state is not None and _is_up(state):
+            return
+        _clean_up(state)
+        # Those that were started when nobody had written down that they were.
+        data = _folder() / "data"
+        _end([process for process in psutil.process_iter() if _has_data_in(process, str(data))])
+        remove_abandoned(DATA_PREFIX, data)
 
 
 def last_state() -> LocalCluster | None:
@@ -195,7 +218,12 @@ def _clean_up(state: LocalCluster | None) -> None:
     """End the brokers that still run, then remove data and state."""
     if state is None:
         return
-    running = list(state.alive().values())
+    _end(list(state.alive().values()))
+    shutil.rmtree(state.data, ignore_errors=True)
+    _state_file().unlink(missing_ok=True)
+
+
+def _end(running: list[psutil.Process]) -> None:
     for process in running:
         with suppress(psutil.NoSuchProcess):
             process.terminate()
@@ -206,8 +234,6 @@ def _clean_up(state: LocalCluster | None) -> None:
     _, left = psutil.wait_procs(late, timeout=_KILL_DEADLINE_S)
     if left:
         raise StreamgaugeError(f"broker process {left[0].pid} of the local cluster cannot be ended")
-    shutil.rmtree(state.data, ignore_errors=True)
-    _state_file().unlink(missing_ok=True)
 
 
 def _is_up(state: LocalCluster) -> bool:
@@ -221,10 +247,16 @@ def _ours(broker: BrokerProcess, data: str) -> psutil.Process | None:
         if process.status() == psutil.STATUS_ZOMBIE:
             return None
         same_age = abs(process.create_time() - broker.created_s) < _CREATED_TOLERANCE_S
-        ours = same_age and any(argument.startswith(data) for argument in process.cmdline())
-        return process if ours else None
+        return process if same_age and _has_data_in(process, data) else None
     except (psutil.NoSuchProcess, psutil.AccessDenied):
         return None
+
+
+def _has_data_in(process: psutil.Process, folder: str) -> bool:
+    try:
+        return any(argument.startswith(folder) for argument in process.cmdline())
+    except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
+        return False
 
 
 def _created_s(pid: int) -> float:
@@ -265,3 +297,7 @@ def _folder() -> Path:
 
 def _state_file() -> Path:
     return _folder() / "cluster.json"
+
+
+if __name__ == "__main__":
+    settle()  # for the guardian of an `up` or a `down`
