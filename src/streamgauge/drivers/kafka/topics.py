@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
-from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
@@ -63,8 +63,10 @@ class KafkaTopics:
         return missing
 
     def remove(self, names: list[str]) -> None:
+        """A topic that somebody else has deleted is gone as well."""
         if names:
-            _settle(self._admin.delete_topics(names, operation_timeout=_DELETE_DEADLINE_S), "deleted")
+            futures = self._admin.delete_topics(names, operation_timeout=_DELETE_DEADLINE_S)
+            _settle(futures, "deleted", also_fine=(KafkaError.UNKNOWN_TOPIC_OR_PART,))
 
     def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
         """One request a broker, however many partitions there are."""
@@ -147,7 +149,13 @@ def bad_setting(error: KafkaException) -> BadInput:
     return BadInput(f"target: client: {error.args[0].str()}")
 
 
-def _settle(futures: dict[str, Future[None]], what: str, done: list[str] | None = None) -> None:
+def _settle(
+    futures: dict[str, Future[None]],
+    what: str,
+    done: list[str] | None = None,
+    *,
+    also_fine: Container[int] = (),
+) -> None:
     """Wait for all; the first failure is raised, and `done` has those that did not fail."""
     failure: BadInput | None = None
     for name, future in futures.items():
@@ -156,6 +164,8 @@ def _settle(futures: dict[str, Future[None]], what: str, done: list[str] | None 
             if done is not None:
                 done.append(name)
         except (KafkaException, TimeoutError) as error:
+            if isinstance(error, KafkaException) and error.args[0].code() in also_fine:
+                continue
             why = error.args[0].str() if isinstance(error, KafkaException) else "no answer"
             failure = failure or BadInput(f"load.topics: topic {name} could not be {what}: {why}")
     if failure is not None:

@@ -120,6 +120,7 @@ def test_a_topic_deleted_by_somebody_else_ends_the_case_and_is_named(kafka: str,
     with pytest.raises(CaseFailed, match=rf"a topic is gone .*{name}"):
         _poll_for_ten_seconds(consumer)
     consumer.close()
+    driver.remove_topics([name])  # nothing is left behind, so that is no error
 
 
 @pytest.mark.broker

@@ -45,6 +45,7 @@ class KafkaConfluent(KafkaDriver, SwarmDriver):
         own: dict[str, Any] = {
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,
+            "topic.metadata.propagation.max.ms": _TOPIC_NEWS_MS,
             # Thousands of clients read ahead little each, or they would need all memory.
             "queued.min.messages": 100,
             "queued.max.messages.kbytes": 1024,

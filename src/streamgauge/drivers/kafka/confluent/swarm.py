@@ -8,11 +8,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from typing import Any
 
 import confluent_kafka
 import orjson
-from confluent_kafka import KafkaException, Message, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
 from streamgauge.core.errors import BadInput, CaseFailed
 from streamgauge.drivers.kafka.confluent.trouble import Trouble
@@ -73,7 +74,8 @@ class KafkaSwarm(Swarm):
         options = self.options
         group = f"{options.group or 'streamgauge'}-{options.first + place}"
         try:
-            made = confluent_kafka.Consumer({**self._settings, "group.id": group}, logger=LOGGER)
+            own = {"group.id": group, "error_cb": partial(self._on_error, place)}
+            made = confluent_kafka.Consumer({**self._settings, **own}, logger=LOGGER)
         except KafkaException as error:
             if place == 0:
                 raise bad_setting(error) from None
@@ -89,6 +91,11 @@ class KafkaSwarm(Swarm):
         else:
             made.subscribe([options.topic], on_assign=lambda consumer, _: consumer.assign(places))
         return made
+
+    def _on_error(self, place: int, error: KafkaError) -> None:
+        """Of the client as a whole; also that its topic was deleted is told so."""
+        if not Trouble.of_client(error).passes:
+            self.gone.setdefault(place, error.str())
 
     def _is_ready(self, place: int) -> bool:
         """A fetch has been answered; members of a group join while they are polled."""
