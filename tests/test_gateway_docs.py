@@ -16,6 +16,7 @@ from streamgauge.gateway.connector.configuration import (
 )
 from streamgauge.gateway.connector.connection_settings import ConnectionSettings
 from streamgauge.gateway.connector.parameters import OLD_NAMES
+from streamgauge.gateway.server.safety import Unsafe, UnsafeSettings
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -51,6 +52,12 @@ def test_no_parameter_is_described_that_is_not_there() -> None:
     rows = re.findall(r"(?m)^\| `([^`]+)` \|.*\|.*\|$", (DOCS / "gateway.md").read_text())
     assert set(rows) <= {*parameter_names(ConnectionSettings), *parameter_names(GatewaySettings)}
     assert len(rows) == len(set(rows))
+
+
+def test_everything_that_check_may_find_unsafe_is_told() -> None:
+    text = (DOCS / "gateway.md").read_text().split("## Is it safe?")[1].split("\n## ")[0]
+    assert [each for each in Unsafe if each not in text] == []
+    assert f"exit code {UnsafeSettings.exit_code}" in text
 
 
 def test_old_names_are_told() -> None:

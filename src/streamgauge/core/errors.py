@@ -10,7 +10,7 @@ StreamgaugeError            exit code 1
     └── AgentDied           exit code 1: an agent process ended before it was done
 
 `jvm` adds NoJava, JarsUnavailable, CompileFailed, JvmFailed and CannotCount,
-each beside what raises it.
+each beside what raises it; the gateway adds UnsafeSettings (exit code 4).
 
 A message is one line: what is wrong, where, and what to do. Errors of foreign
 libraries are mapped to these where the library is called, nowhere else.

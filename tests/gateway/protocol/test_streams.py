@@ -192,6 +192,26 @@ def test_a_frequency_holds_updates_back_until_they_are_due() -> None:
     assert client.column() == ["1", "3"]
 
 
+def test_what_a_frequency_holds_back_of_many_items_is_bounded_together() -> None:
+    items, sends = [feed(mode="DISTINCT") for _ in range(20)], stream(limit_bytes=50_000)
+    sends.subscribe(plan(*items, mode="DISTINCT", frequency=Frequency(0.001)), snapshot=False)
+    most = 0
+    for n in range(100):
+        for item in items:
+            item.publish({"n": f"{n:01000d}"}, 0)
+        kept = [p.throttle.kept_bytes() for p in sends.subscriptions[1].positions if p.throttle is not None]
+        most = max(most, sum(kept))
+    assert most < 2 * 50_000
+    lines = sends.take()
+    while (due_ns := sends.next_due_ns()) is not None:
+        sends.release(due_ns)
+        lines += sends.take()
+    # The newest of each comes last.
+    newest = {line.split(b",")[2]: line for line in lines if line.startswith(b"U,")}
+    assert len(newest) == 20
+    assert all(f"{99:01000d}".encode() in line for line in newest.values())
+
+
 def test_another_frequency_lets_what_waited_go_first() -> None:
     item, sends, client = feed(), stream(), Client()
     sends.subscribe(plan(item, frequency=Frequency(1)), snapshot=False)

@@ -14,8 +14,13 @@ from .running import Running, running
 _NS_PER_S = 1_000_000_000
 
 
+def sessions_now(server: Running) -> list[Session]:
+    """For what is on the loop itself."""
+    return list(server.server.gateway.sessions.values())
+
+
 def sessions(server: Running) -> list[Session]:
-    return server.call(lambda: list(server.server.gateway.sessions.values()))
+    return server.call(sessions_now, server)
 
 
 def add(sub: int, items: str, fields: str = "n", mode: str = "MERGE") -> str:
@@ -183,3 +188,64 @@ def test_items_and_what_they_make_dear_are_charged() -> None:
         one.send(add(3, "x y", " ".join(f"f{n}" for n in range(400))))
         one.until("CONF")
         assert charged[-1] in (11, 11 + 10)
+
+
+def test_sessions_of_an_address_and_all_sessions_have_so_many_items_together() -> None:
+    for limit, words in (
+        ("items_of_address", "sessions of your address have"),
+        ("items_of_all", "sessions have"),
+    ):
+        with (
+            running({"limits": {limit: 5}}) as server,
+            WebSocket(server) as one,
+            WebSocket(server) as two,
+        ):
+            one.open_session()
+            two.open_session()
+            one.subscribe("a b c")
+            two.send(add(1, "a b c"))
+            assert two.line() == f"REQERR,1,21,{words} as many items together as they may"
+            two.subscribe("a b", sub=2)
+            one.send("control\r\nLS_reqId=4&LS_op=delete&LS_subId=1&LS_ack=false")
+            assert one.line() == "UNSUB,1"
+            two.subscribe("d e f", sub=3)
+
+
+@pytest.mark.parametrize("how", ["destroy", "unsubscribe", "source fails", "refused"])
+def test_what_is_not_followed_any_more_is_not_counted(how: str) -> None:
+    with running() as server, WebSocket(server) as one, WebSocket(server) as two:
+        for client in (one, two):
+            client.open_session()
+            client.subscribe("a b c")
+        server.wait_until(lambda: len(server.server.gateway.delivery.cohorts) == 1)
+        assert server.metric("items_followed") == server.metric("items_followed_of_address") == 6
+        if how == "refused":
+            one.send(add(2, "d no-item"))
+            assert one.line().startswith("REQERR,2,")
+            assert server.metric("items_followed") == 6
+        elif how == "source fails":
+            server.call(server.source.listener.source_failed, "it broke")
+        else:
+            op = "destroy" if how == "destroy" else "delete&LS_subId=1"
+            one.send(f"control\r\nLS_reqId=2&LS_op={op}")
+            one.until("END" if how == "destroy" else "UNSUB")
+            assert server.metric("items_followed") == 3
+        for client in (one, two):
+            client.socket.close()
+        server.wait_until(lambda: len(server.server.gateway.unbound) == len(server.server.gateway.sessions))
+        server.call(lambda: [server.server.gateway.drop(each) for each in sessions_now(server)])
+        assert server.metric("items_followed") == server.metric("items_followed_of_address") == 0
+        assert server.call(lambda: server.server.gateway.holdings.sessions_of("127.0.0.1")) == 0
+
+
+def test_names_that_are_kept_have_an_end() -> None:
+    long = "x" * 501
+    with running() as server, WebSocket(server) as client:
+        client.send(f"create_session\r\nLS_adapter_set=TEST&LS_user={long}")
+        assert client.line() == "CONERR,65,LS_user may have 500 characters"
+        client.open_session(f"&LS_user={long[1:]}")
+        client.send(add(1, long))
+        assert client.line() == "REQERR,1,21,LS_group has a name in it of more than 500 characters"
+        client.send(add(2, "item", long))
+        assert client.line().startswith("REQERR,2,23,")
+        client.subscribe(long[1:], schema=long[1:])

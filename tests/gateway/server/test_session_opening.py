@@ -61,6 +61,7 @@ def test_a_password_is_checked_while_others_are_served(doorman: Doorman) -> None
         assert wrong.line() == "CONERR,1,wrong"
         assert threading.main_thread() not in doorman.threads
         assert server.metric("sessions_refused_total") == 1
+        assert server.metric("password_checks_total") == 2
         assert server.metric("sessions") == 2
 
 

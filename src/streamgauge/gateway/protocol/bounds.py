@@ -36,3 +36,5 @@ GRANTED: Final = {
 }
 LONGEST_SEQUENCE: Final = 64
 """Characters in the name of a sequence of messages."""
+LONGEST_NAME: Final = 500
+"""Characters in the name of an item, a field or a user: each is kept as long as its session."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from streamgauge.gateway.protocol.bounds import GRANTED, LONGEST_SEQUENCE
-from streamgauge.gateway.protocol.codes import ControlCode
+from streamgauge.gateway.protocol.bounds import GRANTED, LONGEST_NAME, LONGEST_SEQUENCE
+from streamgauge.gateway.protocol.codes import ControlCode, SessionCode
 from streamgauge.gateway.protocol.commands import (
     ALL_DIFFS,
     UNFILTERED,
@@ -109,10 +109,14 @@ class _Parameters:
         words = tuple(self.required(key).split(" "))
         if not all(words):
             raise self.bad(code, f"{key} has an empty name in it")
+        if max(map(len, words)) > LONGEST_NAME:
+            raise self.bad(code, f"{key} has a name in it of more than {LONGEST_NAME} characters")
         return words
 
 
 def _create_session(given: _Parameters) -> CreateSession:
+    if len(given.text("LS_user") or "") > LONGEST_NAME:
+        raise given.bad(SessionCode.BAD_ARGUMENT, f"LS_user may have {LONGEST_NAME} characters")
     return CreateSession(
         adapter_set=given.text("LS_adapter_set") or "DEFAULT",
         user=given.text("LS_user"),

@@ -50,6 +50,8 @@ class Stream:
             "_is_touched",
             "_limit_bytes",
             "_recovery_bytes",
+            "_thins_out_bytes",
+            "_throttled_bytes",
             "_times",
             "_touched",
         ),
@@ -84,6 +86,8 @@ class Stream:
         self._behind: deque[Position] = deque()
         self._held_bytes = 0
         self._waiting: dict[Position, None] = {}
+        self._throttled_bytes, self._thins_out_bytes = 0, limit_bytes
+        """What frequencies hold back, at most; and what it is looked at anew from."""
 
     def subscribe(self, plan: Plan, *, snapshot: bool, length: int | None = None) -> None:
         """Announce a subscription, and follow its items."""
@@ -265,11 +269,14 @@ class Stream:
             if not position.queue:
                 self._behind.remove(position)
 
-    def wait_for(self, position: Position) -> None:
-        """A position has something that waits for its turn."""
+    def wait_for(self, position: Position, size_bytes: int = 0) -> None:
+        """A position has something (more) that waits for its turn."""
         if position not in self._waiting:
             self._waiting[position] = None
             self.touch()
+        self._throttled_bytes += size_bytes
+        if self._throttled_bytes > self._thins_out_bytes:
+            self._thin_out()
 
     def forget(self, position: Position) -> None:
         """A position's queue is void."""
@@ -283,6 +290,16 @@ class Stream:
         self.item_count += len(subscription.positions)
         for feed in subscription.plan.feeds:
             self._times[feed] = self._times.get(feed, 0) + 1
+
+    def _thin_out(self) -> None:
+        """Frequencies may hold back more than there is room for; what has gone since is found out here."""
+        throttles = [position.throttle for position in self._waiting if position.throttle is not None]
+        held = sum(throttle.kept_bytes() for throttle in throttles)
+        if held > self._limit_bytes:
+            for throttle in throttles:
+                throttle.thin_out()
+            held = sum(throttle.kept_bytes() for throttle in throttles)
+        self._throttled_bytes, self._thins_out_bytes = held, max(self._limit_bytes, 2 * held)
 
     def _conflate(self) -> None:
         room_bytes = self._limit_bytes // (2 * len(self._behind))

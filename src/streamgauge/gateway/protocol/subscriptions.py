@@ -103,7 +103,7 @@ class Position:
             # A snapshot is not held back by a frequency.
             self._pass(event)
         else:
-            stream.wait_for(self)
+            stream.wait_for(self, event.size_bytes)
 
     def snapshot_ended(self) -> None:
         if self.awaits_end:

@@ -35,6 +35,13 @@ class Throttle(ABC):
         """Drop what is kept."""
 
     @abstractmethod
+    def kept_bytes(self) -> int: ...
+
+    @abstractmethod
+    def thin_out(self) -> None:
+        """There is too little room: keep only what stands for the rest."""
+
+    @abstractmethod
     def copy(self) -> Self: ...
 
 
@@ -64,6 +71,13 @@ class ItemThrottle(Throttle):
 
     def clear(self) -> None:
         self._kept.clear()
+
+    def kept_bytes(self) -> int:
+        return sum(event.size_bytes for event in self._kept)
+
+    def thin_out(self) -> None:
+        while len(self._kept) > 1:
+            self._kept.popleft()
 
     def copy(self) -> Self:
         twin = type(self)(self.interval_ns, self._kept.maxlen)
@@ -103,6 +117,12 @@ class RowThrottle(Throttle):
     def clear(self) -> None:
         self._kept.clear()
         self._due_ns.clear()
+
+    def kept_bytes(self) -> int:
+        return sum(event.size_bytes for event in self._kept.values())
+
+    def thin_out(self) -> None:
+        """Only the newest of a row was ever kept."""
 
     def copy(self) -> Self:
         twin = type(self)(self.interval_ns)

@@ -85,7 +85,9 @@ class Control:
                 self._subscribe(session, wanted)
             case Unsubscribe():
                 self._known(session, wanted.sub_id)
-                self._gateway.prune([self._alone(session).unsubscribe(wanted.sub_id)])
+                plan = self._alone(session).unsubscribe(wanted.sub_id)
+                self._gateway.holdings.followed(session.address, -len(plan.feeds))
+                self._gateway.prune([plan])
             case Reconfigure():
                 self._reconfigure(session, wanted)
             case Constrain():
@@ -105,7 +107,8 @@ class Control:
             raise Refused(ControlCode.BAD_ARGUMENT, f"there is a subscription {wanted.sub_id} already")
         if len(subscriptions) >= limits.subscriptions_per_session:
             raise Refused(ControlCode.BAD_ARGUMENT, f"a session may have {len(subscriptions)} subscriptions")
-        _check_size(wanted, session.cohort.item_count, limits)
+        _check_size(wanted, limits)
+        self._check_room(session, len(wanted.items))
         items = gateway.items(session, wanted.data_adapter)
         if items is None:
             raise Refused(ControlCode.NO_DATA_ADAPTER, "there is no such data adapter")
@@ -128,6 +131,18 @@ class Control:
             )
         )
         self._alone(session).subscribe(plan, snapshot=wanted.snapshot, length=wanted.snapshot_length)
+        gateway.holdings.followed(session.address, len(feeds))
+
+    def _check_room(self, session: Session, more: int) -> None:
+        holdings, limits = self._gateway.holdings, self._gateway.settings.limits
+        if session.cohort.item_count + more > limits.items_per_session:
+            raise Refused(ControlCode.BAD_GROUP, f"a session may have {limits.items_per_session} items")
+        if holdings.items_of(session.address) + more > limits.items_of_address:
+            raise Refused(
+                ControlCode.BAD_GROUP, "sessions of your address have as many items together as they may"
+            )
+        if holdings.items + more > limits.items_of_all:
+            raise Refused(ControlCode.BAD_GROUP, "sessions have as many items together as they may")
 
     def _reconfigure(self, session: Session, wanted: Reconfigure) -> None:
         plan = self._known(session, wanted.sub_id)
@@ -203,11 +218,9 @@ class Control:
         return subscription.plan
 
 
-def _check_size(wanted: Subscribe, item_count: int, limits: Limits) -> None:
+def _check_size(wanted: Subscribe, limits: Limits) -> None:
     if len(wanted.items) > limits.items_per_subscription:
         raise Refused(ControlCode.BAD_GROUP, f"a subscription may have {limits.items_per_subscription} items")
-    if item_count + len(wanted.items) > limits.items_per_session:
-        raise Refused(ControlCode.BAD_GROUP, f"a session may have {limits.items_per_session} items")
     if len(wanted.fields) > limits.fields_per_subscription:
         raise Refused(
             ControlCode.BAD_SCHEMA, f"a subscription may have {limits.fields_per_subscription} fields"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from streamgauge.gateway.protocol import notifications
@@ -15,6 +14,7 @@ from streamgauge.gateway.protocol.subscriptions import Plan
 from streamgauge.gateway.server.budget import Budget, Reason
 from streamgauge.gateway.server.contract import AdapterSet
 from streamgauge.gateway.server.delivery import Delivery
+from streamgauge.gateway.server.holdings import Holdings
 from streamgauge.gateway.server.items import Items
 from streamgauge.gateway.server.links import Link
 from streamgauge.gateway.server.metrics import Counters, exposition
@@ -38,8 +38,7 @@ class Gateway:
         self.budget = Budget(settings.limits, self.counters)
         self.delivery = Delivery(settings, self.counters, ended=self.prune, turn_over=self.turn_over)
         self.sessions: dict[str, Session] = {}
-        self.sessions_of: Counter[str] = Counter()
-        """By client address."""
+        self.holdings = Holdings()
         self.unbound: dict[Session, None] = {}
         self.diff_order = tuple(_DIFFS[name] for name in settings.default_diff_order)
         minimum = settings.jsonpatch_min_length
@@ -80,7 +79,7 @@ class Gateway:
         session_id = session_name(self.process, secrets.token_hex(12))
         session = Session(session_id, self.delivery.cohorts.new(), link.version, adapter_set, link.address)
         self.sessions[session.id] = session
-        self.sessions_of[session.address] += 1
+        self.holdings.opened(session.address)
         self.counters.sessions_created += 1
         return session
 
@@ -132,15 +131,13 @@ class Gateway:
     def drop(self, session: Session) -> None:
         if self.sessions.pop(session.id, None) is None:
             return
+        self.holdings.closed(session.address, session.cohort.item_count)
         self.delivery.cohorts.leave(session)
         link, session.link = session.link, None
         if link is not None:
             link.session = None
             self.budget.crowd.unsettled(link.account)
         self.unbound.pop(session, None)
-        self.sessions_of[session.address] -= 1
-        if not self.sessions_of[session.address]:
-            del self.sessions_of[session.address]
 
     def kill(self, session: Session, why: str) -> None:
         self.end(session, SessionCode.CLOSED_BY_SERVER, why, close=True)
@@ -158,6 +155,7 @@ class Gateway:
             ),
             ("cohorts", "groups of sessions that are sent the same", len(cohorts)),
             ("items", "items subscribed at their sources", sum(len(items) for items in self._items.values())),
+            *self.holdings.gauges(),
             *self.budget.gauges(),
         ]
         drops = {reason.value: self.budget.dropped[reason] for reason in Reason}
@@ -184,4 +182,7 @@ class Gateway:
                 if not feeds.isdisjoint(subscription.plan.feeds)
             ]
             if gone:
+                count = sum(len(cohort.subscriptions[sub_id].positions) for sub_id in gone)
+                for session in cohort.members:
+                    self.holdings.followed(session.address, -count)
                 self.delivery.unsubscribe_all(cohort, gone)

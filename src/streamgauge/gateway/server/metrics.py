@@ -24,6 +24,7 @@ class Counters:
     recoveries_refused: int = 0
     requests: int = 0
     requests_refused: int = 0
+    password_checks: int = 0
     events: int = 0
     notifications: int = 0
     frames: int = 0
@@ -47,6 +48,7 @@ _HELP = {
     "recoveries_refused": "recoveries for which too much had been sent since",
     "requests": "requests carried out",
     "requests_refused": "requests answered with an error",
+    "password_checks": "passwords that were not known to be right, and were checked",
     "events": "events published by sources for subscribed items",
     "notifications": "data notifications sent, each session's counted",
     "frames": "frames sent",

@@ -138,6 +138,7 @@ class Reception:
                 check = self._opening.admit(link, wanted)
                 if check is not None:
                     self.admission.ask(check, lambda refusal: self._checked(link, wanted, refusal, opened))
+                    self.gateway.counters.password_checks += 1
                     self._held[link] = []
                     return
                 session = self._opening.create(link, wanted)

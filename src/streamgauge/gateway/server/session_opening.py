@@ -91,7 +91,7 @@ class SessionOpening:
         gateway, limits = self._gateway, self._gateway.settings.limits
         gone = 0 if self._replaced(link, wanted) is None else 1
         most, whose = limits.sessions_per_address, ""
-        if most is not None and gateway.sessions_of.get(link.address, 0) - gone >= most:
+        if most is not None and gateway.holdings.sessions_of(link.address) - gone >= most:
             whose = " from your address"
         elif len(gateway.sessions) - gone < limits.sessions:
             return

@@ -36,6 +36,11 @@ class Limits(SpecModel):
     subscriptions_per_session: Count = 1000
     items_per_subscription: Count = 1000
     items_per_session: Count = Field(default=10_000, description="Of all its subscriptions together.")
+    items_of_address: Count = Field(
+        default=200_000,
+        description="Of all sessions of one address (of an IPv6 network of 64 bits) together.",
+    )
+    items_of_all: Count = Field(default=1_000_000, description="Of all sessions of one process together.")
     fields_per_subscription: Count = 500
     subscriptions_per_item: Count = Field(
         default=10,
