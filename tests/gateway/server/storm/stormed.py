@@ -33,6 +33,7 @@ class Schedule(MemorySource):
         super().__init__()
         self._ticks_per_s = ticks_per_s
         self._turns_ns = array("q")
+        self._followed = set[str]()
 
     def start(self, listener: Listener) -> None:
         super().start(listener)
@@ -43,12 +44,18 @@ class Schedule(MemorySource):
             loop.create_task(self._look_at_turns()),
         ]
 
+    def subscribe(self, item: str) -> None:
+        self._followed.add(item)
+
+    def unsubscribe(self, item: str) -> None:
+        self._followed.remove(item)
+
     async def _publish(self, item: str, per_s: float, filler: str) -> None:
         begun_ns = time.monotonic_ns()
         for number in count():
             due_ns = begun_ns + int(number / per_s * 1e9)
             await asyncio.sleep(max(0.0, (due_ns - time.monotonic_ns()) / 1e9))
-            if item in self.subscribed:
+            if item in self._followed:
                 fields = {"number": str(number), "due_ns": str(due_ns), "filler": f"{filler}{number}"}
                 self.listener.publish(item, fields)
 
