@@ -30,6 +30,8 @@ def assign(tmp_path: Path) -> Assign:
             task=task,
             kind="e2e",
             work=whole,
+            time_limit_s=whole.time_limit,
+            drain_timeout_s=whole.drain_timeout,
             topics=tuple(f"t-{number}" for number in range(count)),
             target=FAKE_TARGET,
             endpoints={},

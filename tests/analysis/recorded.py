@@ -131,6 +131,8 @@ class CaseEvents:
             target=Target(name="t", driver="simulated"),
             work=load,
             topic_settings=load.topics,
+            time_limit_s=load.time_limit,
+            drain_timeout_s=load.drain_timeout,
             parameters={},
             topics=tuple(names[: load.topics.count]),
             tag=1,

@@ -28,6 +28,9 @@ class Assignment(SpecModel):
     work: SerializeAsAny[SpecModel]
     """What is done, in the family's own terms."""
     topics: tuple[str, ...]
+    time_limit_s: float
+    """For producers; `drain_timeout_s` after that for the others."""
+    drain_timeout_s: float
     target: Target
     endpoints: dict[str, str]
     start_offsets: tuple[tuple[int, int, int], ...] = ()
@@ -59,6 +62,8 @@ class Assignment(SpecModel):
             kind=case.kind,
             work=case.work,
             topics=case.topics,
+            time_limit_s=case.time_limit_s,
+            drain_timeout_s=case.drain_timeout_s,
             target=case.target,
             endpoints=dict(endpoints),
             start_offsets=tuple((t, p, offset) for (t, p), offset in (start or {}).items()),
@@ -73,6 +78,11 @@ class Assignment(SpecModel):
     def load(self) -> Load:
         """What producers and consumers do."""
         return self.work_as(Load)
+
+    @property
+    def settles(self) -> bool:
+        """Whether its warm-up goes on until the load is at rest."""
+        return isinstance(self.work, Load) and self.work.settles
 
     @property
     def run_dir(self) -> RunDir:

@@ -154,14 +154,12 @@ class _Conversation:
     ) -> None:
         self._crew, self._meeting, self._call = crew, meeting, call
         self._ended, self._looked_s = ended, 0.0
-        self._load = next(iter(assignments.values())).load
+        self._any = one = next(iter(assignments.values()))
         self._agents = list(assignments)
         self._producers = [agent for agent, a in assignments.items() if a.task.kind == "producer"]
         self._numbers = {agent: a.task.numbers for agent, a in assignments.items()}
         self._done: dict[str, Manifest] = {}
-        self._settling = (
-            Settling(self._load, self._agents, pids, call, meeting.lead_s) if self._load.settles else None
-        )
+        self._settling = Settling(one.load, self._agents, pids, call, meeting.lead_s) if one.settles else None
 
     def lead(self) -> None:
         """To the end, or until an agent breaks: then the others are given up too."""
@@ -173,14 +171,14 @@ class _Conversation:
         starts = agreed_start(ready, self._meeting.lead_s, clock_domain())
         told = {agent: asdict(start) for agent, start in starts.items()}
         self._call.say("start", {**told, EVERYONE: {"producer_offsets_ns": self._producer_offsets(ready)}})
-        warm_up_s = self._load.warm_up_limit if self._settling else 0.0
+        warm_up_s = self._any.load.warm_up_limit if self._settling else 0.0
         finished = self._gather(
-            "finished", self._producers, warm_up_s + self._load.time_limit + _DONE_MARGIN_S, self._settling
+            "finished", self._producers, warm_up_s + self._any.time_limit_s + _DONE_MARGIN_S, self._settling
         )
         if finished is None:
             return self.give_up()
         self._call.say("producers_finished", _furthest(finished.values()))
-        if self._gather("done", self._agents, self._load.drain_timeout + _DONE_MARGIN_S) is None:
+        if self._gather("done", self._agents, self._any.drain_timeout_s + _DONE_MARGIN_S) is None:
             self.give_up()
         return None
 

@@ -57,6 +57,10 @@ class Case(SpecModel):
     topics: tuple[str, ...]
     topic_settings: Topics
     """Of those that have to be made."""
+    time_limit_s: float
+    """The case is ended when its producers have not finished by then."""
+    drain_timeout_s: float
+    """How long the others may take after that."""
     tag: int = Field(ge=0)
     """Marks the messages of this case, so that no other message is taken for one of them."""
     agents: tuple[AgentTask, ...]
@@ -134,6 +138,8 @@ def load_case(
         notes=tuple(_notes(load)),
         topics=topic_names(load.topics, run_id, case_id),
         topic_settings=load.topics,
+        time_limit_s=load.time_limit,
+        drain_timeout_s=load.drain_timeout,
         tag=tag_of(run_id, case_id),
         agents=tuple(deal_out(load)),
     )

@@ -36,7 +36,14 @@ def renewed_plan(
 
 def _renewed_case(case: dict[str, Any], kind: str, work: str) -> dict[str, Any]:
     kept = {name: value for name, value in case.items() if name not in _OLD_WORK}
-    about = {"kind": kind, "work": case.get(work), "topic_settings": (case.get("load") or {}).get("topics")}
+    load = case.get("load") or {}
+    about = {
+        "kind": kind,
+        "work": case.get(work),
+        "topic_settings": load.get("topics"),
+        "time_limit_s": load.get("time_limit"),
+        "drain_timeout_s": load.get("drain_timeout"),
+    }
     return {**kept, **about, "agents": [_renewed_task(task) for task in case.get("agents", [])]}
 
 

@@ -16,6 +16,7 @@ from streamgauge.core.status import read_status
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import read_plan
 from streamgauge.report.result_tables import ResultTables, Row
+from streamgauge.spec.load import Load
 from streamgauge.tables.results import (
     ACCOUNTING,
     CASE,
@@ -78,7 +79,7 @@ def write_kafka_perf_csv(run: RunDir, tables: ResultTables) -> list[str]:
     status = read_status(run)
     lines: dict[str, list[str]] = defaultdict(list)
     for case in read_plan(run).cases:
-        if case.load.stream_size is None:
+        if not isinstance(case.work, Load) or case.work.stream_size is None:
             continue
         verdict = next((row["status"] for row in tables.rows(VERDICTS, case.id)), None)
         begun = status.cases.get(case.id)

@@ -10,9 +10,13 @@ from streamgauge.families.fanout.workload import FanoutWorkload
 from streamgauge.plan.cases import Case, tag_of, topic_names
 from streamgauge.plan.old_plans import renewed_plan
 
+_SPARE_S = 60.0
+"""For a generator that is behind when its last message was due."""
+
 
 def cases_of(workload: FanoutWorkload, run_id: str) -> Iterator[Case]:
-    points = [(target, point) for target in workload.targets for point in points_of(workload.fanout, target)]
+    fanout = workload.fanout
+    points = [(target, point) for target in workload.targets for point in points_of(fanout, target)]
     for number, (target, point) in enumerate(points, 1):
         case_id = f"{number:03d}"
         yield Case(
@@ -22,8 +26,10 @@ def cases_of(workload: FanoutWorkload, run_id: str) -> Iterator[Case]:
             work=point,
             parameters={"scenario": point.scenario, "clients": point.clients, "via": point.via},
             series=point.series,
-            topics=topic_names(workload.fanout.topics, run_id, case_id),
-            topic_settings=workload.fanout.topics,
+            topics=topic_names(fanout.topics, run_id, case_id),
+            topic_settings=fanout.topics,
+            time_limit_s=fanout.warm_up + fanout.duration + _SPARE_S,
+            drain_timeout_s=fanout.drain_timeout,
             tag=tag_of(run_id, case_id),
             agents=tuple(point.agents()),
         )
