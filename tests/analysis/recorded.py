@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.core.run_dir import RunDir
@@ -150,7 +150,7 @@ class Recorded:
     def add(self, case: CaseEvents) -> None:
         self.cases[f"{len(self.cases) + 1:03d}"] = case
 
-    def write(self) -> None:
+    def write(self, rows_a_group: int | None = None) -> None:
         planned = tuple(case.planned(case_id) for case_id, case in self.cases.items())
         write_plan(Plan(kind="e2e", run=self.run.id, name="recorded", cases=planned), self.run)
         begun = {case_id: case.status for case_id, case in self.cases.items() if case.status is not None}
@@ -158,15 +158,18 @@ class Recorded:
         for case_id, case in self.cases.items():
             for table in events.EVENT_TABLES:
                 if rows := getattr(case, table.name):
-                    self._write_rows(table, case_id, rows)
+                    self._write_rows(table, case_id, rows, rows_a_group)
 
     def analyze(self, session: SparkSession) -> Results:
         analyze(session, self.run)
         return Results(self)
 
-    def _write_rows(self, table: Table, case_id: str, rows: list[Row]) -> None:
+    def _write_rows(
+        self, table: Table, case_id: str, rows: list[Row], rows_a_group: int | None = None
+    ) -> None:
+        content = pa.Table.from_pylist(rows, schema=table.arrow_schema())
         with self.run.open_output(self.run.event_file(table.name, case_id, "agent", 0)) as stream:
-            pq.write_table(pa.Table.from_pylist(rows, schema=table.arrow_schema()), stream)
+            pq.write_table(content, stream, row_group_size=rows_a_group)
 
 
 class Results:
@@ -189,7 +192,7 @@ class Results:
         return row
 
 
-def frame(session: SparkSession, table: Table, rows: list[Row]) -> DataFrame:
+def rows_of(table: Table, rows: list[Row]) -> pa.Table:
     """Rows of an event table with their case, as the pipeline would read them."""
     schema = Table("", "", (*table.columns, Column("case", "string", ""))).arrow_schema()
-    return session.createDataFrame(pa.Table.from_pylist([{"case": "001"} | r for r in rows], schema=schema))
+    return pa.Table.from_pylist([{"case": "001"} | r for r in rows], schema=schema)

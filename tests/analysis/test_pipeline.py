@@ -1,5 +1,3 @@
-from collections import Counter
-
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -7,7 +5,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from streamgauge.analysis import pipeline
-from streamgauge.analysis import slices as slices_module
+from streamgauge.analysis.feeding import sizing
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.core.errors import CorruptRun, StreamgaugeError
 from streamgauge.tables import events
@@ -70,45 +68,20 @@ def test_a_run_without_any_events(session, tmp_path):
     assert found.row("verdicts", "small")["bottleneck"] == "none"
 
 
-def joined_by_spark(monkeypatch):
-    """As runs are whose events are in no order; and damage is too much to be taken to the driver."""
-    monkeypatch.setattr("streamgauge.analysis.pipeline._LOCAL_ROWS", 0)
-
-
-def in_tiny_slices(monkeypatch):
-    """Every few messages of short cases another slice, so that each boundary is met somewhere."""
-    for module in ("slices", "slice_tasks", "pipeline"):
-        monkeypatch.setattr(f"streamgauge.analysis.{module}.BLOCK", 2)
-    monkeypatch.setattr("streamgauge.analysis.slices._MOST_READ", 1e9)
-
-    def plan(groups):
-        rows = Counter()
-        for group in groups:
-            rows[group.case] += group.rows
-        slices = []
-        for case, count in sorted(rows.items()):
-            monkeypatch.setattr("streamgauge.analysis.slices._SLICE_ROWS", 4 if count < 100 else count)
-            slices += slices_module.plan_slices([group for group in groups if group.case == case])
-        assert len(slices) > len(rows)
-        return slices
-
-    monkeypatch.setattr("streamgauge.analysis.pipeline.plan_slices", plan)
-
-
 def as_tasks(monkeypatch):
-    """As large runs are."""
-    monkeypatch.setattr("streamgauge.analysis.sizing._SMALL_ROWS", -1)
+    """As large runs are whose events lie in order."""
+    monkeypatch.setattr(sizing, "_SMALL_ROWS", -1)
+    monkeypatch.setattr(pipeline, "feed_by_cogroup", None)
 
 
-def by_spark_as_a_large_run(monkeypatch):
-    joined_by_spark(monkeypatch)
-    as_tasks(monkeypatch)
+def by_cogroup(monkeypatch):
+    """As large runs are whose events are in no order."""
+    monkeypatch.setattr(sizing, "_SMALL_ROWS", -1)
+    monkeypatch.setattr(pipeline, "plan_slices", lambda _: None)
 
 
-@pytest.mark.parametrize("way", [joined_by_spark, in_tiny_slices, as_tasks, by_spark_as_a_large_run])
-def test_whichever_way_messages_are_joined_the_tables_are_the_same(
-    session, recorded, results, monkeypatch, way
-):
+@pytest.mark.parametrize("way", [as_tasks, by_cogroup])
+def test_whichever_way_messages_are_fed_the_tables_are_the_same(session, recorded, results, monkeypatch, way):
     way(monkeypatch)
     again = recorded.analyze(session)
 
@@ -185,7 +158,7 @@ def test_what_spark_says_becomes_one_line(session, recorded, monkeypatch, told, 
     def fail(*_):
         raise PySparkException(told)
 
-    monkeypatch.setattr(pipeline._Analysis, "compute", fail)
+    monkeypatch.setattr(pipeline, "_analyze_messages", fail)
     with pytest.raises(StreamgaugeError, match=words) as caught:
         analyze(session, recorded.run)
     assert str(caught.value).startswith(recorded.run.location)

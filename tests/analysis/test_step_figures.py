@@ -52,8 +52,8 @@ def test_latencies_are_those_of_the_analysis(number: int, both: list[Any]) -> No
     look, case = both[number]
     latency = case["latency_ms"]["intended_to_received"]
     for name in LATENCY_FIGURES:
-        # The analysis reads percentiles from buckets that are this wide.
-        assert look[name] == pytest.approx(latency[name.replace(".", "_")], rel=0.001)
+        # The document has whole nanoseconds.
+        assert look[name] == pytest.approx(latency[name.replace(".", "_")], abs=1e-6)
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -62,16 +62,10 @@ def test_counts_are_those_of_the_accounting(number: int, both: list[Any]) -> Non
     counted = case["accounting"]
     assert look["sent"] == counted["sent"] == 3000
     assert look["lost"] == counted["lost_write"] + counted["unseen"]
-    for name in ("failed", "duplicate", "out_of_order", "unexpected"):
+    for name in ("failed", "duplicate", "out_of_order", "corrupt", "unexpected"):
         assert look[name] == counted[name]
     if number == 0:
         assert min(look[name] for name in ("lost", "duplicate", "out_of_order", "corrupt")) > 0
-
-
-def test_damaged_records_are_corrupt_and_not_lost(both: list[Any]) -> None:
-    look, case = both[0]
-    warm_up = case["warm_up"]["corrupt"]
-    assert look["corrupt"] == case["accounting"]["corrupt"] + warm_up
 
 
 @pytest.mark.parametrize("number", [0, 1])

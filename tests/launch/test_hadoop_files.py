@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from streamgauge.analysis import sizing
+from streamgauge.analysis.feeding import sizing
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.core import run_dir
 from streamgauge.core.errors import BadInput, CorruptRun

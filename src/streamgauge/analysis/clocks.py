@@ -7,82 +7,102 @@ much more as any reading in between lies beyond its own bound from the line.
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-from streamgauge.analysis.query import query, table_query
+import pyarrow as pa
+
+from streamgauge.analysis.joining.facts import AgentClocks, Clock
+from streamgauge.core.clock import NS_PER_MS
 from streamgauge.tables.events import CLOCK_MARK
 from streamgauge.tables.results import CLOCKS
 
-_NS_PER_MS = "1e6D"
-_PPM = "1e6D"
-
-HOST_CLOCKS = """
-    select `case`, host, max_by(reference_offset_ns, at_ns) as reference_offset_ns
-    from {marks} where mark = 'start' group by `case`, host"""
-"""One row: a host of a case; all its processes share one clock, so any agent's offset will do."""
-
-# One row: an agent whose clock was read, with the line through its first and last reading.
-_LINES = f"""
-    select `case`, agent, first(`first`.at_ns) as anchor_ns,
-        first(`first`.reference_offset_ns) as line_offset_ns, max(drift) as drift,
-        max(greatest(`first`.reference_error_ns, `last`.reference_error_ns) + greatest(
-            abs(reference_offset_ns - (`first`.reference_offset_ns + drift * (at_ns - `first`.at_ns)))
-                - reference_error_ns,
-            0D)) as line_error_ns,
-        count(*) as readings
-    from (
-        select *, if(`last`.at_ns > `first`.at_ns,
-            (`last`.reference_offset_ns - `first`.reference_offset_ns) / (`last`.at_ns - `first`.at_ns),
-            0D) as drift
-        from (
-            select `case`, agent, at_ns, reference_offset_ns, reference_error_ns,
-                min(struct(at_ns, reference_offset_ns, reference_error_ns))
-                    over (partition by `case`, agent) as `first`,
-                max(struct(at_ns, reference_offset_ns, reference_error_ns))
-                    over (partition by `case`, agent) as `last`
-            from {{marks}} where mark = '{CLOCK_MARK}'))
-    group by `case`, agent"""
-
-# One row: an agent; without readings the offset is the start's, and how far it moved is an error.
-_SINCE_START = f"""
-    select `case`, agent, max(hostname) as hostname, max(start_offset_ns) as offset_ns,
-        max(abs(reference_offset_ns - start_offset_ns) + reference_error_ns) as error_ns
-    from (
-        select *, max(if(mark = 'start', at_ns, null)) over (partition by `case`, agent) as start_ns,
-            max_by(reference_offset_ns, if(mark = 'start', at_ns, null))
-                over (partition by `case`, agent) as start_offset_ns
-        from {{marks}} where mark <> '{CLOCK_MARK}')
-    where at_ns >= start_ns
-    group by `case`, agent"""
+_PPM = 1e6
+_Row = Mapping[str, Any]
 
 
-def clocks(marks: DataFrame) -> DataFrame:
+class _Line(NamedTuple):
+    anchor_ns: int
+    offset_ns: int
+    drift: float
+    error_ns: float
+    readings: int
+
+
+def clocks(marks: Iterable[_Row]) -> pa.Table:
     """One row: an agent that started."""
-    text = f"""
-    select s.`case`, s.agent, hostname, coalesce(line_offset_ns, offset_ns) / {_NS_PER_MS} as offset_ms,
-        coalesce(line_error_ns, error_ns) / {_NS_PER_MS} as error_ms,
-        coalesce(drift, 0D) * {_PPM} as drift_ppm, coalesce(readings, 0) as readings
-    from ({_SINCE_START}) s left join ({_LINES}) l on l.`case` = s.`case` and l.agent = s.agent"""
-    return table_query(CLOCKS, text, marks=marks)
+    rows = []
+    for (case, agent), own in _by(marks, "case", "agent").items():
+        start = _latest_start(own)
+        if start is None:
+            continue
+        line = _line(own)
+        # Without readings the offset is the start's, and how far it moved since then is an error.
+        since = [r for r in own if r["mark"] != CLOCK_MARK and r["at_ns"] >= start["at_ns"]]
+        offset_ns = start["reference_offset_ns"]
+        error_ns = max(abs(r["reference_offset_ns"] - offset_ns) + r["reference_error_ns"] for r in since)
+        rows.append(
+            {
+                "case": case,
+                "agent": agent,
+                "hostname": max(r["hostname"] for r in since),
+                "offset_ms": (line.offset_ns if line else offset_ns) / NS_PER_MS,
+                "error_ms": (line.error_ns if line else error_ns) / NS_PER_MS,
+                "drift_ppm": (line.drift if line else 0.0) * _PPM,
+                "readings": line.readings if line else 0,
+            }
+        )
+    return pa.Table.from_pylist(rows, schema=CLOCKS.arrow_schema())
 
 
-def agent_clocks(marks: DataFrame) -> DataFrame:
-    """One row: an agent by its number, with what to add to its times (`on_reference`)."""
-    text = f"""
-    with latest as (
-        select `case`, agent, kind, number, max_by(reference_offset_ns, at_ns) as start_offset_ns,
-            max_by(wall_offset_ns, at_ns) as wall_offset_ns
-        from {{marks}} where mark = 'start' group by `case`, agent, kind, number)
-    select s.`case`, kind, number, coalesce(line_offset_ns, start_offset_ns) as reference_offset_ns,
-        coalesce(anchor_ns, 0) as anchor_ns, coalesce(drift, 0D) as drift, wall_offset_ns
-    from latest s left join ({_LINES}) l on l.`case` = s.`case` and l.agent = s.agent"""
-    return query(text, marks=marks)
+def agent_clocks(marks: Iterable[_Row]) -> dict[str, AgentClocks]:
+    """By case: what to add to the times of each agent."""
+    found: dict[str, AgentClocks] = defaultdict(lambda: AgentClocks({}, {}))
+    for (case, _), of_agent in _by(marks, "case", "agent").items():
+        read = _line(of_agent)
+        # One agent may be several producers or consumers.
+        for (kind, number), own in _by(of_agent, "kind", "number").items():
+            start = _latest_start(own)
+            if start is None or kind not in ("producer", "consumer"):
+                continue
+            line = read or _Line(0, start["reference_offset_ns"] or 0, 0.0, 0.0, 0)
+            clock = Clock(line.offset_ns, line.anchor_ns, line.drift, start["wall_offset_ns"])
+            (found[case].producers if kind == "producer" else found[case].consumers)[number] = clock
+    return found
 
 
-def on_reference(at_ns: str, prefix: str = "") -> str:
-    """A time of an agent on the reference clock; its row has the columns of `agent_clocks`."""
-    moved_ns = f"({at_ns} - {prefix}anchor_ns) * {prefix}drift"
-    return (
-        f"({at_ns} + coalesce({prefix}reference_offset_ns, 0)"
-        f" + coalesce(cast(round({moved_ns}) as bigint), 0))"
+def host_offsets_ns(marks: Iterable[_Row]) -> dict[tuple[str, str], int]:
+    """By case and host: all its processes share one clock, so any agent's offset will do."""
+    starts = _by(marks, "case", "host")
+    found = {place: _latest_start(own) for place, own in starts.items()}
+    return {place: start["reference_offset_ns"] for place, start in found.items() if start is not None}
+
+
+def _line(marks: Iterable[_Row]) -> _Line | None:
+    """Through the first and the last reading of an agent's clock."""
+    names = ("at_ns", "reference_offset_ns", "reference_error_ns")
+    readings = sorted(tuple(row[name] for name in names) for row in marks if row["mark"] == CLOCK_MARK)
+    if not readings:
+        return None
+    (first_ns, offset_ns, first_error_ns), (last_ns, last_offset_ns, last_error_ns) = (
+        readings[0],
+        readings[-1],
     )
+    drift = (last_offset_ns - offset_ns) / (last_ns - first_ns) if last_ns > first_ns else 0.0
+    beside_ns = (abs(o - (offset_ns + drift * (at - first_ns))) - error for at, o, error in readings)
+    error_ns = max(first_error_ns, last_error_ns) + max(0.0, *beside_ns)
+    return _Line(first_ns, offset_ns, drift, error_ns, len(readings))
+
+
+def _latest_start(marks: Iterable[_Row]) -> _Row | None:
+    return max(
+        (row for row in marks if row["mark"] == "start"), key=lambda row: int(row["at_ns"]), default=None
+    )
+
+
+def _by(rows: Iterable[_Row], *names: str) -> dict[Any, list[_Row]]:
+    found: dict[Any, list[_Row]] = defaultdict(list)
+    for row in rows:
+        found[tuple(row[name] for name in names)].append(row)
+    return found

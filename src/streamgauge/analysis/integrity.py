@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from streamgauge.analysis.accounting import not_arrived_count
 from streamgauge.core.verdicts import Cause, CauseCode, Integrity, cause, worst_integrity
 from streamgauge.tables.faults import without_outcome
 
@@ -35,10 +36,7 @@ def integrity(
 
 
 def _causes(counts: Mapping[str, int], has_consumers: bool, has_completions: bool) -> Iterator[Cause]:
-    # Without delivery reports nothing is known to be acknowledged; but what was sent is to arrive.
-    not_arrived = 0
-    if has_consumers and not has_completions:
-        not_arrived = max(0, counts["sent"] - counts["failed"] - counts["received"] - counts["corrupt"])
+    not_arrived = not_arrived_count(counts, has_consumers=has_consumers, has_completions=has_completions)
     silent = without_outcome(counts, has_consumers=has_consumers, has_completions=has_completions)
     found = {
         CauseCode.NOT_ARRIVED: not_arrived,

@@ -1,54 +1,134 @@
-"""Table `latency`: statistics of each leg in each scope, from the buckets.
+"""Tables `latency` and `histogram`: statistics of each leg in each scope, from the buckets.
 
-Count, mean, SD, min and max are exact. Percentiles interpolate between the middles of
-buckets, as they would between values.
+Count, mean, SD, min and max are exact. Percentiles interpolate between the middles of buckets, as they would
+between values.
 """
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+import math
+from collections.abc import Sequence
+from typing import Any
 
-from streamgauge.analysis.histogram import in_scopes
-from streamgauge.analysis.query import table_query
-from streamgauge.analysis.scopes import SCOPE
-from streamgauge.analysis.whole_numbers import WHOLE, plus, times
-from streamgauge.tables.results import LATENCY, PERCENTILES
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-_NS_PER_MS = "1e6D"
+from streamgauge.analysis.joining.groups import Integers, group_rows
+from streamgauge.core.clock import NS_PER_MS
+from streamgauge.tables.results import CASE, HISTOGRAM, LATENCY, PERCENTILES
 
-
-def latency(buckets: DataFrame) -> DataFrame:
-    """One row: a leg in a scope."""
-    keys = ", ".join([*SCOPE, "leg"])
-    shares = ", ".join(f"{share}D" for share in PERCENTILES.values())
-    percentiles = ", ".join(f"{_percentile_ms(place)} as {name}" for place, name in enumerate(PERCENTILES))
-    text = f"""
-    with sums as (
-        select {keys}, sum(count) as count, sum(if(value_ns < 0, count, 0)) as negative_count,
-            sum(sum_ns) as sum_ns, try_sum(squares_ns2) as squares_ns2,
-            min(min_ns) as min_ns, max(max_ns) as max_ns,
-            percentile(value_ns, array({shares}), count) as percentiles_ns
-        from {{scoped}} group by {keys})
-    select {keys}, count, negative_count,
-        cast(sum_ns as double) / count / {_NS_PER_MS} as mean,
-        -- Picoseconds: what lies beyond depends on the order in which doubles were added.
-        round(sqrt({_variance_ns2()}) / {_NS_PER_MS}, 9) as sd,
-        min_ns / {_NS_PER_MS} as min, {percentiles}, max_ns / {_NS_PER_MS} as max
-    from sums"""
-    # Buckets are already as few as they get: adding them up before the shuffle would not pay.
-    scoped = in_scopes(buckets).repartition("case", "scope", "topic", "partition", "second", "leg")
-    return table_query(LATENCY, text, scoped=scoped)
+SCOPE_OF_LEG = ("case", "scope", "topic", "partition", "second", "leg")
+_SD_DIGITS = 9
+"""Of ms: picoseconds; what lies beyond depends on the order in which doubles were added."""
 
 
-def _percentile_ms(place: int) -> str:
-    """The middle of the outermost bucket may lie outside of what was measured."""
-    return f"least(greatest(percentiles_ns[{place}], min_ns), max_ns) / {_NS_PER_MS}"
+def histogram(buckets: pa.Table) -> pa.Table:
+    """The buckets of whole cases."""
+    of_cases = buckets.filter(pc.field("scope") == CASE)
+    summed = of_cases.group_by(["case", "leg", "value_ns"]).aggregate([("count", "sum")])
+    value_ms = pc.divide(summed["value_ns"].cast(pa.float64()), float(NS_PER_MS))
+    columns = [summed["case"], summed["leg"], value_ms, summed["count_sum"]]
+    return pa.table(columns, names=HISTOGRAM.column_names)
 
 
-def _variance_ns2() -> str:
+def latency(buckets: pa.Table) -> pa.Table:
+    """One row: a leg in a scope. All buckets of a scope are there, maybe in several parts."""
+    if not buckets.num_rows:
+        return LATENCY.arrow_schema().empty_table()
+    keys = [buckets[name].combine_chunks().dictionary_encode("encode") for name in SCOPE_OF_LEG]
+    scopes = group_rows([_codes(key) for key in keys])
+    number, value_ns, count = _merged(scopes.of_row, buckets)
+    begins = np.searchsorted(number, np.arange(scopes.count))
+    total = np.add.reduceat(count, begins)
+    least, _ = scopes.extremes(_integers(buckets, "min_ns"), None)
+    _, greatest = scopes.extremes(_integers(buckets, "max_ns"), None)
+    mean, sd = _moments(scopes.of_row, buckets, total)
+    ranked = weighted_percentiles(value_ns, count, begins, list(PERCENTILES.values()))
+    columns: dict[str, Any] = {
+        name: key.dictionary.take(pa.array(codes))
+        for name, key, codes in zip(SCOPE_OF_LEG, keys, scopes.keys, strict=True)
+    }
+    columns |= {
+        "count": total,
+        "negative_count": np.add.reduceat(np.where(value_ns < 0, count, 0), begins),
+        "mean": pa.array(mean, pa.float64()),
+        "sd": pa.array(sd, pa.float64()),
+        "min": least / NS_PER_MS,
+        # The middle of the outermost bucket may lie outside of what was measured.
+        **{
+            name: np.clip(ns, least, greatest) / NS_PER_MS
+            for name, ns in zip(PERCENTILES, ranked, strict=True)
+        },
+        "max": greatest / NS_PER_MS,
+    }
+    schema = LATENCY.arrow_schema()
+    return pa.table({f.name: pa.array(columns[f.name]).cast(f.type) for f in schema}, schema=schema)
+
+
+def weighted_percentiles(
+    values: Integers, counts: Integers, begins: Integers, shares: Sequence[float]
+) -> list[NDArray[np.float64]]:
+    """Of each group of values that begins there; values go up within it, and each came so many times."""
+    reached = np.cumsum(counts)
+    before = reached[begins] - counts[begins]
+    last = np.append(before[1:], reached[-1]) - before - 1
+    found = []
+    for share in shares:
+        position = share * last
+        low, high = np.floor(position), np.ceil(position)
+        under, over = (
+            values[np.searchsorted(reached, before + rank.astype(np.int64), side="right")].astype(np.float64)
+            for rank in (low, high)
+        )
+        between = (high - position) * under + (position - low) * over
+        found.append(np.where(under == over, under, between))
+    return found
+
+
+def _merged(of_row: Integers, buckets: pa.Table) -> tuple[Integers, Integers, Integers]:
+    """Scope, value and count of each bucket once, in order."""
+    value_ns, count = _integers(buckets, "value_ns"), _integers(buckets, "count")
+    order = np.lexsort((value_ns, of_row))
+    number, value_ns, count = of_row[order], value_ns[order], count[order]
+    is_new = np.ones(len(number), bool)
+    is_new[1:] = (number[1:] != number[:-1]) | (value_ns[1:] != value_ns[:-1])
+    places = np.flatnonzero(is_new)
+    return number[places], value_ns[places], np.add.reduceat(count, places)
+
+
+def _moments(of_row: Integers, buckets: pa.Table, total: Integers) -> tuple[list[float], list[float | None]]:
+    """Mean and SD in ms, from sums that some of the buckets have."""
+    has_sums = np.flatnonzero(buckets["sum_ns"].is_valid().to_numpy())
+    among = buckets.select(["sum_ns", "squares_ns2"]).take(pa.array(has_sums))
+    sums: list[int] = [0] * len(total)
+    squares: list[int | None] = [0] * len(total)
+    rows = zip(of_row[has_sums].tolist(), *(column.to_pylist() for column in among.columns), strict=True)
+    for scope, sum_ns, squares_ns2 in rows:
+        sums[scope] += int(sum_ns)
+        known = squares[scope]
+        squares[scope] = None if known is None or squares_ns2 is None else known + int(squares_ns2)
+    counts = total.tolist()
+    means = [float(sum_ns) / count / NS_PER_MS for sum_ns, count in zip(sums, counts, strict=True)]
+    return means, [_sd_ms(*parts) for parts in zip(counts, sums, squares, strict=True)]
+
+
+def _sd_ms(count: int, sum_ns: int, squares_ns2: int | None) -> float | None:
     """In whole numbers around the whole part of the mean: nothing cancels, no order matters."""
-    mean = f"cast(floor(sum_ns / cast(count as {WHOLE})) as {WHOLE})"
-    rest = f"(sum_ns - {times(mean, 'count')})"
-    around_mean = plus("squares_ns2", times("-1", "count", mean, mean), times("-2", mean, rest))
-    centred = f"(cast({around_mean} as double) - cast({rest} as double) * cast({rest} as double) / count)"
-    return f"if(count > 1, greatest({centred}, 0D) / (count - 1), null)"
+    if count < 2 or squares_ns2 is None:
+        return None
+    mean = sum_ns // count
+    rest = sum_ns - mean * count
+    centred = float(squares_ns2 - count * mean * mean - 2 * mean * rest) - float(rest) * float(rest) / count
+    return round(math.sqrt(max(centred, 0.0) / (count - 1)) / NS_PER_MS, _SD_DIGITS)
+
+
+def _codes(key: pa.DictionaryArray) -> Integers:
+    codes: Integers = key.indices.to_numpy().astype(np.int64)
+    return codes
+
+
+def _integers(buckets: pa.Table, name: str) -> Integers:
+    values: Integers = buckets[name].to_numpy()
+    return values

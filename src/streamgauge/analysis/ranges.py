@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from streamgauge.analysis.cells import measured, merged_spans
-from streamgauge.analysis.query import table_query
-from streamgauge.analysis.scopes import by_scope
+from streamgauge.analysis.scopes import SPANS, by_scope, measured, result
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.tables.results import RANGES
 
 _NAMES = {"sent": "sent_s", "acked": "published_s", "output": "output_s", "received": "consumed_s"}
 
 
-def ranges(cells: DataFrame) -> DataFrame:
+def ranges(cells: pa.Table) -> pa.Table:
     """One row: a scope."""
-    spans = ", ".join(f"{range_s(time)} as {name}" for time, name in _NAMES.items())
-    scopes = by_scope(measured("{cells}"), merged_spans())
-    return table_query(RANGES, f"select *, {spans} from ({scopes})", cells=cells)
+    scopes = by_scope(measured(cells), SPANS)
+    spans = {name: range_s(scopes, time) for time, name in _NAMES.items()}
+    return result(RANGES, {name: scopes[name] for name in scopes.column_names} | spans)
 
 
-def range_s(time: str) -> str:
-    return f"(({time}_last_ns - {time}_first_ns) / {NS_PER_S})"
+def range_s(scopes: pa.Table, time: str) -> pa.ChunkedArray:
+    """Null where there is none."""
+    span_ns = pc.subtract(scopes[f"{time}_last_ns"], scopes[f"{time}_first_ns"])
+    return pc.divide(span_ns.cast(pa.float64()), float(NS_PER_S))

@@ -6,38 +6,52 @@ their times add up to the runtime of a topic or a case, and their mean rate time
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from typing import Any
 
-from streamgauge.analysis.cells import measured
-from streamgauge.analysis.query import table_query
-from streamgauge.analysis.scopes import by_scope
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from streamgauge.analysis.scopes import by_scope, measured, merged_by, result
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.tables.results import CASE, PARTITION, RUNTIMES, TOPIC
 
 _BYTES_PER_KIB = 1024
+_OWN = {"sent_first_ns": "min", "received_last_ns": "max", "received_count": "sum", "received_bytes": "sum"}
 
 
-def runtimes(cells: DataFrame) -> DataFrame:
+def runtimes(cells: pa.Table) -> pa.Table:
     """One row: a scope through which something came."""
-    own = f"""(
-        select `case`, topic, `partition`, cast(null as int) as second,
-            min(sent_first_ns) as first_ns, max(received_last_ns) as last_ns,
-            sum(received_count) as messages, sum(received_bytes) as bytes
-        from {measured("{cells}")}
-        group by `case`, topic, `partition` having last_ns is not null)"""
-    aggregates = [
-        "count(*) as partitions",
-        "sum(messages) as messages",
-        "sum(bytes) as bytes",
-        f"sum(last_ns - first_ns) / {NS_PER_S} as runtime_s",
-        f"(max(last_ns) - min(first_ns)) / {NS_PER_S} as wall_s",
-    ]
-    scopes = by_scope(own, aggregates, scopes=[CASE, TOPIC, PARTITION])
-    text = f"""select *, {_per_s("messages")} as messages_per_s,
-            {_per_s(f"bytes / {_BYTES_PER_KIB}")} as kib_per_s
-        from ({scopes})"""
-    return table_query(RUNTIMES, text, cells=cells)
+    own = merged_by(measured(cells), ["case", "topic", "partition"], _OWN)
+    own = own.filter(pc.field("received_last_ns").is_valid())
+    runtime_ns = pc.subtract(own["received_last_ns"], own["sent_first_ns"])
+    own = own.append_column("runtime_ns", runtime_ns)
+    own = own.append_column("partitions", pa.array(np.ones(own.num_rows, np.int64)))
+    own = own.append_column("second", pa.nulls(own.num_rows, pa.int32()))
+    scopes = by_scope(
+        own, {"partitions": "sum", "runtime_ns": "sum", **_OWN}, scopes=[CASE, TOPIC, PARTITION]
+    )
+    partitions, messages, size = (
+        scopes[name].to_numpy() for name in ("partitions", "received_count", "received_bytes")
+    )
+    runtime_s = scopes["runtime_ns"].to_numpy() / NS_PER_S
+    wall_ns = scopes["received_last_ns"].to_numpy() - scopes["sent_first_ns"].to_numpy()
+    return result(
+        RUNTIMES,
+        {name: scopes[name] for name in ("case", "scope", "topic", "partition", "second")}
+        | {
+            "partitions": partitions,
+            "messages": messages,
+            "bytes": size,
+            "runtime_s": runtime_s,
+            "wall_s": wall_ns / NS_PER_S,
+            "messages_per_s": _per_s(messages, partitions, runtime_s),
+            "kib_per_s": _per_s(size / _BYTES_PER_KIB, partitions, runtime_s),
+        },
+    )
 
 
-def _per_s(amount: str) -> str:
-    return f"if(runtime_s > 0, {amount} * partitions / runtime_s, null)"
+def _per_s(amount: NDArray[Any], partitions: NDArray[Any], runtime_s: NDArray[Any]) -> pa.Array:
+    has_time = runtime_s > 0
+    return pa.array(amount * partitions / np.where(has_time, runtime_s, 1.0), mask=~has_time)

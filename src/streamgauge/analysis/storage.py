@@ -23,16 +23,16 @@ def read_events(session: SparkSession, run: RunDir, table: Table) -> DataFrame:
     return session.read.schema(spark_schema(with_case)).parquet(run.url(folder))
 
 
-def read_few_events(session: SparkSession, run: RunDir, table: Table) -> DataFrame:
-    """The same of a table with few rows: read here, so that no query has to look for files."""
+def read_few_events(run: RunDir, table: Table, case: str | None = None) -> pa.Table:
+    """The same of a table with few rows, read here; of all cases unless one is named."""
     folder, schema = run.events(table.name, ""), table.arrow_schema()
     parts = [schema.append(pa.field("case", pa.string())).empty_table()]
-    for file in run.list_files(run.events(table.name), ".parquet"):
+    for file in run.list_files(run.events(table.name, case), ".parquet"):
         with run.open_input(file) as stream:
             part = table.with_new_columns(pq.ParquetFile(stream).read()).cast(schema)
-        case = file.removeprefix(folder).partition("/")[0]
-        parts.append(part.append_column("case", pa.array([case] * part.num_rows, pa.string())))
-    return local_frame(session, pa.concat_tables(parts))
+        own = file.removeprefix(folder).partition("/")[0]
+        parts.append(part.append_column("case", pa.array([own] * part.num_rows, pa.string())))
+    return pa.concat_tables(parts)
 
 
 def local_frame(session: SparkSession, rows: pa.Table) -> DataFrame:

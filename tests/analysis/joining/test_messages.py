@@ -1,28 +1,27 @@
 import pyarrow as pa
 
-from streamgauge.analysis.slice_buckets import slice_buckets
-from streamgauge.analysis.slice_cells import slice_cells
-from streamgauge.analysis.slice_facts import CaseFacts, Clock
-from streamgauge.analysis.slice_messages import slice_messages
+from streamgauge.analysis.joining.buckets import buckets_of
+from streamgauge.analysis.joining.cells import cells_of
+from streamgauge.analysis.joining.facts import CaseFacts, Clock
+from streamgauge.analysis.joining.messages import join_messages
 from streamgauge.tables.events import RECEIVES, SENDS
-
-from .recorded import CaseEvents
+from tests.analysis.recorded import CaseEvents
 
 
 def joined(case, later_arrivals=None, **facts):
     sends = pa.Table.from_pylist(case.sends, schema=SENDS.arrow_schema())
     receives = pa.Table.from_pylist(case.receives, schema=RECEIVES.arrow_schema())
-    return slice_messages(CaseFacts("001", topics=("a",), **facts), sends, receives, later_arrivals or {})
+    return join_messages(CaseFacts("001", topics=("a",), **facts), sends, receives, later_arrivals or {})
 
 
-def test_a_slice_may_be_empty():
+def test_a_part_may_be_empty():
     """Sequences have gaps when an agent was killed."""
     found = joined(CaseEvents(""))
 
-    assert found.table().num_rows == slice_buckets(found).num_rows == slice_cells(found).num_rows == 0
+    assert found.table().num_rows == buckets_of(found).num_rows == cells_of(found).num_rows == 0
 
 
-def test_a_message_beyond_the_slice_that_came_before_overtakes():
+def test_a_message_beyond_the_part_that_came_before_overtakes():
     case = CaseEvents("")
     for sequence in range(3):
         case.receive(case.send(sequence))

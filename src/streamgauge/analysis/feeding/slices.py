@@ -15,15 +15,29 @@ from typing import Any
 
 from streamgauge.tables.events import RECEIVES, SENDS
 
-BLOCK = 131_072
-"""Slices end at multiples of it: as many rows as agents write at a time."""
-_SLICE_ROWS = 8 * BLOCK
-_MOST_ROWS = 3 * _SLICE_ROWS
-"""What a task holds in memory at a time."""
 BEYOND = 1 << 62
 """More than any sequence."""
-_MOST_READ = 2.0
-"""How often a row may be read, on average."""
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """How cases are cut into pieces."""
+
+    block: int = 131_072
+    """Pieces end at multiples of so many sequences: as many rows as agents write at a time."""
+    rows: int = 8 * 131_072
+    """Sends of a piece."""
+    most_rows: int = 6 * 8 * 131_072
+    """Sends and receives of a piece: what a task can hold in memory."""
+    most_read: float = 2.0
+    """How often a row may be read, on average."""
+
+    def width(self, producers: int, sends: int) -> int:
+        """How many sequences make a piece of a case with so many producers and sends."""
+        return BEYOND if sends <= self.rows else max(1, self.rows // (producers * self.block)) * self.block
+
+
+USUAL = Cutting()
 
 
 @dataclass(frozen=True)
@@ -38,6 +52,7 @@ class RowGroup:
     producers: tuple[int, int] | None
     sequences: tuple[int, int] | None
     """Least and greatest; None when the file does not say."""
+    intended_ns: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -60,14 +75,14 @@ def row_groups(table: str, case: str, file: str, metadata: Any) -> Iterator[RowG
     places = {metadata.schema.column(n).name: n for n in range(metadata.num_columns)}
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
-        producers, sequences = (
+        ends = (
             _range(group.column(places[name])) if name in places else None
-            for name in ("producer", "sequence")
+            for name in ("producer", "sequence", "intended_ns")
         )
-        yield RowGroup(table, case, file, number, group.num_rows, producers, sequences)
+        yield RowGroup(table, case, file, number, group.num_rows, *ends)
 
 
-def plan_slices(groups: Sequence[RowGroup]) -> list[Slice] | None:
+def plan_slices(groups: Sequence[RowGroup], cutting: Cutting = USUAL) -> list[Slice] | None:
     """All messages of a run in slices; None when its events are not in order."""
     groups = [group for group in groups if group.table in (SENDS.name, RECEIVES.name)]
     if any(group.sequences is None or group.producers is None for group in groups):
@@ -75,28 +90,27 @@ def plan_slices(groups: Sequence[RowGroup]) -> list[Slice] | None:
     by_case: dict[str, list[RowGroup]] = defaultdict(list)
     for group in groups:
         by_case[group.case].append(group)
-    slices = [one for case, own in sorted(by_case.items()) for one in _slices(case, own)]
+    slices = [one for case, own in sorted(by_case.items()) for one in _slices(case, own, cutting)]
     wanted = sum(group.rows for group in groups)
     read = sum(one.rows for one in slices)
-    is_orderly = read <= _MOST_READ * wanted and all(one.rows <= 2 * _MOST_ROWS for one in slices)
+    is_held = all(one.rows <= cutting.most_rows for one in slices)
+    is_orderly = is_held and read <= cutting.most_read * wanted
     return slices if is_orderly else None
 
 
-def _slices(case: str, groups: Sequence[RowGroup]) -> Iterator[Slice]:
+def _slices(case: str, groups: Sequence[RowGroup], cutting: Cutting) -> Iterator[Slice]:
     sends = [group for group in groups if group.table == SENDS.name]
-    if not sends:
-        return
     receives = [group for group in groups if group.table == RECEIVES.name]
-    producers = 1 + max(_last(group.producers) for group in sends)
-    end = 1 + max(_last(group.sequences) for group in sends)
-    is_one = sum(group.rows for group in groups) <= 2 * _SLICE_ROWS
-    width = end if is_one else max(1, _SLICE_ROWS // (producers * BLOCK)) * BLOCK
+    producers = 1 + max((_last(group.producers) for group in sends), default=0)
+    end = 1 + max((_last(group.sequences) for group in sends), default=0)
+    width = cutting.width(producers, sum(group.rows for group in sends))
     for low in range(0, end, width):
-        # Records of messages beyond the last one, of which no send was recorded, are of the last slice.
-        high = low + width if low + width < end else BEYOND
-        own = tuple(_within(sends, low, high))
-        if own:
-            yield Slice(case, low, high, own, tuple(_within(receives, low, high)))
+        # Records of messages before the first and beyond the last one, of which no send was recorded, are
+        # of the first and of the last slice.
+        ends = (low if low else -BEYOND, low + width if low + width < end else BEYOND)
+        own, read = (tuple(_within(among, *ends)) for among in (sends, receives))
+        if own or read:
+            yield Slice(case, *ends, own, read)
 
 
 def _within(groups: Iterable[RowGroup], low: int, high: int) -> Iterator[RowGroup]:

@@ -1,10 +1,9 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from streamgauge.analysis.slice_facts import CaseFacts
-from streamgauge.analysis.slice_tasks import SliceWork, dealt_out, slice_work
-from streamgauge.analysis.slices import BLOCK, RowGroup, Slice, plan_slices, row_groups
+from streamgauge.analysis.feeding.slices import USUAL, RowGroup, plan_slices, row_groups
 
+BLOCK = USUAL.block
 ROWS = 32 * BLOCK
 
 
@@ -22,7 +21,8 @@ def in_order(rows, step=BLOCK, late=0):
 def test_a_short_case_is_one_slice():
     [one] = plan_slices(groups("sends", [(0, 999)]) + groups("receives", [(0, 500), (400, 5000)]))
 
-    assert (one.low, len(one.sends), len(one.receives)) == (0, 1, 2)
+    assert (len(one.sends), len(one.receives)) == (1, 2)
+    assert one.low < 0
     assert one.high > 5000, "records beyond the last send belong somewhere"
 
 
@@ -32,7 +32,7 @@ def test_slices_hold_every_message_once_and_all_its_records():
 
     assert len(slices) > 1
     assert [one.low for one in slices[1:]] == [one.high for one in slices[:-1]]
-    assert all(one.low % BLOCK == 0 for one in slices)
+    assert all(one.low % BLOCK == 0 for one in slices[1:])
     for one in slices:
         for group in (*sends, *receives):
             is_met = group.sequences[0] < one.high and group.sequences[1] >= one.low
@@ -83,35 +83,7 @@ def test_ranges_are_those_of_the_file(tmp_path):
     ]
 
 
-def test_tasks_are_of_nearly_the_same_size_and_the_longest_comes_first():
-    slices = [
-        Slice("001", number, number + 1, (RowGroup("sends", "001", "f", 0, rows, (0, 0), (0, 0)),), ())
-        for number, rows in enumerate([10, 30, 20, 20, 40])
-    ]
-    tasks = dealt_out([SliceWork(one, CaseFacts("001"), {}) for one in slices], 3)
+def test_records_of_which_no_send_is_known_are_in_a_slice_too():
+    [one] = plan_slices(groups("receives", [(0, 500)]))
 
-    assert [sum(one.place.rows for _, one in task) for task in tasks] == [40, 40, 40]
-    assert sorted(number for task in tasks for number, _ in task) == [0, 1, 2, 3, 4]
-    assert dealt_out([], 3) == []
-
-
-def test_a_slice_knows_when_streams_first_had_something_later():
-    slices = [Slice(case, low, low + BLOCK, (), ()) for case in ("001", "002") for low in (0, BLOCK)]
-    reach = pa.Table.from_pylist(
-        [
-            {
-                "case": "001",
-                "consumer": 7,
-                "producer": 0 if is_intact else None,
-                "topic_number": 1,
-                "partition": 2,
-                "block": block if is_intact else None,
-                "first_arrival": arrival,
-            }
-            for block, arrival, is_intact in ((0, 5, True), (1, 50, True), (2, 40, True), (0, 0, False))
-        ]
-    )
-    work = slice_work(slices, {"001": CaseFacts("001"), "002": CaseFacts("002")}, reach)
-
-    assert [one.place for one in work] == slices
-    assert [one.later_arrivals for one in work] == [{(7, 0, 1, 2): 40}, {(7, 0, 1, 2): 40}, {}, {}]
+    assert (one.sends, len(one.receives)) == ((), 1)

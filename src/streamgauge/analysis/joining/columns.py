@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamgauge.analysis.groups import Bools, Integers
-from streamgauge.analysis.slice_facts import Clock
+from streamgauge.analysis.joining.facts import Clock
+from streamgauge.analysis.joining.groups import Bools, Integers
 
 SEQUENCE_BITS = 40
 """Of a message's key; the producer's number is above."""
@@ -49,7 +49,7 @@ def on_reference(at_ns: Integers, numbers: Integers, clocks: Mapping[int, Clock]
     anchor_ns = looked_up(numbers, {number: clock.anchor_ns for number, clock in clocks.items()})
     drift = looked_up(numbers, {number: clock.drift for number, clock in clocks.items()}, np.float64)
     moved_ns = (at_ns - anchor_ns) * drift
-    # Halves away from zero, as SQL rounds.
+    # Halves away from zero.
     on_time += np.trunc(moved_ns + np.copysign(0.5, moved_ns)).astype(np.int64)
     return on_time
 
@@ -60,3 +60,18 @@ def looked_up(numbers: Integers, values: Mapping[int, Any], kind: Any = np.int64
     for number, value in values.items():
         table[number] = value
     return table[numbers]
+
+
+def words(numbers: Any, names: list[str]) -> pa.DictionaryArray:
+    """The name of each number."""
+    return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), names)
+
+
+def arrow(column: Any, kind: pa.DataType) -> Any:
+    """A column as a result table has it; words stay as short as they are."""
+    if isinstance(column, Nullable):
+        mask = None if column.valid.all() else ~column.valid
+        return pa.array(column.values, mask=mask).cast(kind, safe=False)
+    if isinstance(column, np.ndarray):
+        return pa.array(column).cast(kind, safe=False)
+    return column

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from streamgauge.analysis.groups import group_rows
+from streamgauge.analysis.joining.groups import group_rows
 
 NARROW = [np.array([3, 1, 3, 1, 1]), np.array([-5, 7, -5, 7, 8])]
 WIDE = [column * 1_000_003 for column in NARROW]

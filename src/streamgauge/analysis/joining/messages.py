@@ -1,6 +1,7 @@
-"""Table `messages` of one slice: the same as `messages`, in numpy (docs/decisions/0021).
+"""Table `messages`: what was sent, joined with what was received.
 
-Both are held against each other by a test over every scenario.
+A message is known by its producer and sequence. Damaged records have no header to trust, so they are matched
+by their place (topic, partition, offset) in the log.
 """
 
 from __future__ import annotations
@@ -12,25 +13,30 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from streamgauge.analysis.first_copies import FirstCopies
-from streamgauge.analysis.groups import Bools, Integers
-from streamgauge.analysis.slice_columns import (
+from streamgauge.analysis.joining.columns import (
     Nullable,
+    arrow,
     integers,
     looked_up,
     message_keys,
     nullable,
     on_reference,
+    words,
 )
-from streamgauge.analysis.slice_facts import CaseFacts, Stream
+from streamgauge.analysis.joining.facts import CaseFacts, Stream
+from streamgauge.analysis.joining.first_copies import FirstCopies
+from streamgauge.analysis.joining.groups import Bools, Integers
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.tables.results import MEASURE, MESSAGES, WARM_UP
 
 UNPLACED = -1
 
+DAMAGED_RECORDS = "damaged_records"
+"""A column that sends may bring: how many records at their place are damaged or not ours."""
+
 
 @dataclass(frozen=True)
-class SliceMessages:
+class Messages:
     """Columns of `messages`; topics are numbers."""
 
     facts: CaseFacts
@@ -51,6 +57,8 @@ class SliceMessages:
     corrupt_count: Integers
     error: pa.ChunkedArray
     is_failed: Bools
+    unsent_keys: Integers
+    """Of records that belong to none of these messages."""
 
     @property
     def is_acked(self) -> Bools:
@@ -82,27 +90,27 @@ class SliceMessages:
         }
 
     def table(self) -> pa.Table:
-        topics = [self.facts.topic_name(number) for number in range(int(self.topic.max(initial=0)) + 1)]
+        topics = self.facts.topic_names(int(self.topic.max(initial=0)))
         columns = {
-            "case": _words(np.zeros(len(self.sequence), np.int32), [self.facts.case]),
-            "phase": _words(self.is_warm_up, [MEASURE, WARM_UP]),
-            "topic": _words(self.topic, topics),
+            "case": words(np.zeros(len(self.sequence), np.int32), [self.facts.case]),
+            "phase": words(self.is_warm_up, [MEASURE, WARM_UP]),
+            "topic": words(self.topic, topics),
             "second": self.second,
             "output_is_append": pa.array(self.output_is_append, mask=~self.output_ns.valid),
             "error": self.error,
         }
         arrays = [
-            _arrow(columns[f.name] if f.name in columns else getattr(self, f.name), f.type)
+            arrow(columns[f.name] if f.name in columns else getattr(self, f.name), f.type)
             for f in MESSAGES.arrow_schema()
         ]
         fields = [f.with_type(a.type) for f, a in zip(MESSAGES.arrow_schema(), arrays, strict=True)]
         return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
 
-def slice_messages(
+def join_messages(
     facts: CaseFacts, sends: pa.Table, receives: pa.Table, later_arrivals: Mapping[Stream, int]
-) -> SliceMessages:
-    """`receives` are the intact ones of the slice; `later_arrivals` the first ones of sequences beyond it."""
+) -> Messages:
+    """`receives` are intact ones; `later_arrivals` the first ones of sequences that are not among them."""
     copies = FirstCopies.of(facts, receives, later_arrivals)
     producer, sequence = integers(sends, "producer"), integers(sends, "sequence")
     keys = message_keys(producer, sequence)
@@ -111,8 +119,10 @@ def slice_messages(
     acked = nullable(sends, "acked_ns")
     is_failed = error.is_valid().to_numpy()
     topic, partition = integers(sends, "topic"), nullable(sends, "partition")
-    damaged = _damaged_copies(facts, topic, partition, offset, acked.valid & ~is_failed)
-    return SliceMessages(
+    damaged = _damaged_records(facts, sends, topic, partition, offset)
+    # At the place of an acknowledged send, a record that is not ours is that send, damaged.
+    damaged = np.where(acked.valid & ~is_failed, damaged, 0)
+    return Messages(
         facts,
         producer,
         sequence,
@@ -131,6 +141,7 @@ def slice_messages(
         damaged,
         error,
         is_failed,
+        _unsent(copies.keys, found, is_received),
     )
 
 
@@ -143,18 +154,28 @@ def _matched(keys: Integers, among: Integers) -> tuple[Integers | slice, Bools]:
     return found, among[found] == keys if len(among) else np.zeros(len(keys), bool)
 
 
-def _damaged_copies(
-    facts: CaseFacts, topic: Integers, partition: Nullable, offset: Nullable, is_acked: Bools
+def _unsent(keys: Integers, found: Integers | slice, is_received: Bools) -> Integers:
+    if isinstance(found, slice):
+        return keys[:0]
+    is_sent = np.zeros(len(keys), bool)
+    is_sent[found[is_received]] = True
+    return keys[~is_sent]
+
+
+def _damaged_records(
+    facts: CaseFacts, sends: pa.Table, topic: Integers, partition: Nullable, offset: Nullable
 ) -> Integers:
-    """At the place of an acknowledged send, a record that is not ours is that send, damaged."""
-    copies = np.zeros(len(topic), np.int64)
+    """At the place of each send."""
+    if DAMAGED_RECORDS in sends.column_names:
+        return nullable(sends, DAMAGED_RECORDS).values
+    records = np.zeros(len(topic), np.int64)
     if facts.damaged:
         offsets = np.array([place[2] for place in facts.damaged])
-        maybe = is_acked & partition.valid & offset.valid & np.isin(offset.values, offsets)
+        maybe = partition.valid & offset.valid & np.isin(offset.values, offsets)
         for row in np.flatnonzero(maybe).tolist():
             place = (int(topic[row]), int(partition.values[row]), int(offset.values[row]))
-            copies[row] = facts.damaged.get(place, 0)
-    return copies
+            records[row] = facts.damaged.get(place, 0)
+    return records
 
 
 def _filled(sent: Nullable, received: Integers, found: Integers | slice, is_received: Bools) -> Nullable:
@@ -167,16 +188,3 @@ def _taken(values: Any, found: Integers | slice) -> Any:
     if isinstance(found, slice) or len(values):
         return values[found]
     return np.zeros(len(found), values.dtype)
-
-
-def _words(numbers: Any, words: list[str]) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), words)
-
-
-def _arrow(column: Any, kind: pa.DataType) -> Any:
-    if isinstance(column, Nullable):
-        mask = None if column.valid.all() else ~column.valid
-        return pa.array(column.values, mask=mask).cast(kind, safe=False)
-    if isinstance(column, np.ndarray):
-        return pa.array(column).cast(kind, safe=False)
-    return column

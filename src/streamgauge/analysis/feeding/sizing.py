@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pyspark.sql import SparkSession
 
 _SMALL_ROWS = 300_000
-"""Up to here, compiling code for a query takes longer than running it uncompiled."""
+"""Up to here a run is analysed in one process; what Spark still does with it is not worth compiling."""
 _ROWS_A_PARTITION = 3_000_000
 _MOST_PARTITIONS = 400
 
@@ -24,28 +24,24 @@ _FOR_FEW = {
 }
 
 
-def for_few(session: SparkSession) -> SparkSession:
-    """A session beside this one, with settings for tables of few rows."""
-    few = session.newSession()
-    for name, value in _FOR_FEW.items():
-        few.conf.set(name, value)
-    return few
+def is_small(rows: int) -> bool:
+    """So few that this process is done with them before Spark has planned how."""
+    return rows <= _SMALL_ROWS
 
 
 @contextmanager
-def sized_for(session: SparkSession, rows: int) -> Iterator[bool]:
-    """Settings for so many events, until the block ends; says whether these are few."""
-    is_small = rows <= _SMALL_ROWS
+def sized_for(session: SparkSession, rows: int) -> Iterator[None]:
+    """Settings for so many events, until the block ends."""
     # Every slot gets as many partitions as the others, none more than fits its memory.
     slots = max(1, session.sparkContext.defaultParallelism)
     rounds = -(-rows // (_ROWS_A_PARTITION * slots))
     partitions = min(max(rounds, 1) * slots, _MOST_PARTITIONS)
-    wanted = _FOR_FEW if is_small else {"spark.sql.shuffle.partitions": str(partitions), **_ALWAYS}
+    wanted = _FOR_FEW if is_small(rows) else {"spark.sql.shuffle.partitions": str(partitions), **_ALWAYS}
     before = {name: session.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
         session.conf.set(name, value)
     try:
-        yield is_small
+        yield
     finally:
         for name, kept in before.items():
             if kept is None:

@@ -1,4 +1,4 @@
-"""The first intact copy of each message of a slice, how many came, and whether a later one came before."""
+"""The first intact copy of each message of a part, how many came, and whether a later one came before."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from streamgauge.analysis.groups import Bools, Integers, group_rows
-from streamgauge.analysis.messages import LAST_BROKER_MS
-from streamgauge.analysis.slice_columns import (
+from streamgauge.analysis.joining.columns import (
     SEQUENCE_BITS,
     Nullable,
     integers,
@@ -19,9 +17,13 @@ from streamgauge.analysis.slice_columns import (
     nullable,
     on_reference,
 )
-from streamgauge.analysis.slice_facts import CaseFacts, Stream
+from streamgauge.analysis.joining.facts import CaseFacts, Stream
+from streamgauge.analysis.joining.groups import Bools, Integers, group_rows
 from streamgauge.core.clock import NS_PER_MS
 from streamgauge.tables.events import BROKER_TIME_APPEND, BROKER_TIME_NONE
+
+_LAST_BROKER_MS = 9_000_000_000_000
+"""Year 2255. A timestamp beyond it, or below 0, is none, and would overflow as ns."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def _output_ns(facts: CaseFacts, receives: pa.Table, consumer: Integers, broker_
     clocks = {number: c for number, c in facts.consumer_clocks.items() if c.wall_offset_ns is not None}
     is_placed = looked_up(consumer, dict.fromkeys(clocks, True), np.bool_)
     valid = stamp_ms.valid & is_placed & (broker_time != BROKER_TIME_NONE)
-    valid &= (stamp_ms.values >= 0) & (stamp_ms.values <= LAST_BROKER_MS)
+    valid &= (stamp_ms.values >= 0) & (stamp_ms.values <= _LAST_BROKER_MS)
     wall_ns = looked_up(consumer, {number: c.wall_offset_ns for number, c in clocks.items()})
     stamp_ns = np.where(valid, stamp_ms.values, 0) * NS_PER_MS - wall_ns
     return Nullable(on_reference(stamp_ns, consumer, facts.consumer_clocks), valid)

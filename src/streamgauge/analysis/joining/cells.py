@@ -1,4 +1,12 @@
-"""Cells of one slice: the same as `cells_of`, in numpy (docs/decisions/0021)."""
+"""Cells: counts, bytes, first and last times of messages, from which all tables but latency are made.
+
+The one pass over messages for all of them. A cell is of one phase, partition and second by intended time;
+it is also of one second by each of a message's own times, because throughput counts by these.
+
+An acknowledged message of which no copy came, not even a damaged one, is a *lost write* when something behind
+it in its partition was read, else it is *unseen*. Where its place is not known (acks=0), its producer's order
+stands in for offsets.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +16,27 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from streamgauge.analysis.cells import COUNTS, OWN_SECONDS, TIMES
-from streamgauge.analysis.groups import Bools, Groups, Integers, group_rows
-from streamgauge.analysis.slice_columns import Nullable
-from streamgauge.analysis.slice_messages import UNPLACED, SliceMessages
+from streamgauge.analysis.joining.columns import Nullable
+from streamgauge.analysis.joining.groups import Bools, Groups, Integers, group_rows
+from streamgauge.analysis.joining.messages import UNPLACED, Messages
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.tables.results import MEASURE, WARM_UP
+
+TIMES = ("intended", "sent", "acked", "output", "received")
+OWN_SECONDS = ("sent", "acked", "received")
+COUNTS = (
+    "sent",
+    "acked",
+    "failed",
+    "received",
+    "lost_write",
+    "unseen",
+    "duplicate",
+    "out_of_order",
+    "corrupt",
+    "unexpected",
+)
+"""Of accounting; a message is never unexpected, a stray can be."""
 
 CELLS = pa.schema(
     [
@@ -34,7 +57,7 @@ CELLS = pa.schema(
 )
 
 
-def slice_cells(messages: SliceMessages) -> pa.Table:
+def cells_of(messages: Messages) -> pa.Table:
     """One row: a cell."""
     if not len(messages.sequence):
         return CELLS.empty_table()
@@ -63,7 +86,7 @@ def slice_cells(messages: SliceMessages) -> pa.Table:
     return pa.table({f.name: pa.array(columns[f.name]).cast(f.type) for f in CELLS}, schema=CELLS)
 
 
-def _counts(messages: SliceMessages, cells: Groups) -> dict[str, Integers]:
+def _counts(messages: Messages, cells: Groups) -> dict[str, Integers]:
     is_acked = messages.is_acked
     is_missing = is_acked & (messages.received_count == 0) & (messages.corrupt_count == 0)
     is_missing &= messages.facts.consumers > 0
@@ -85,7 +108,7 @@ def _counts(messages: SliceMessages, cells: Groups) -> dict[str, Integers]:
     }
 
 
-def _passed(messages: SliceMessages, rows: Integers) -> Bools:
+def _passed(messages: Messages, rows: Integers) -> Bools:
     """Was something behind these read? By offset, or by the producer's order where that is not known."""
     facts, topic = messages.facts, messages.topic[rows]
     by_offset = _last(facts.last_offsets, topic, messages.place[rows])
@@ -104,7 +127,7 @@ def _last(known: Mapping[tuple[int, int], int], topic: Integers, other: Integers
     return np.array([known.get((first, second), nothing) for first, second in pairs])[groups.of_row]
 
 
-def _span(messages: SliceMessages, cells: Groups, name: str, time: Nullable) -> dict[str, Any]:
+def _span(messages: Messages, cells: Groups, name: str, time: Nullable) -> dict[str, Any]:
     valid = None if time.valid.all() else time.valid
     count = cells.sizes(valid)
     first, last = cells.extremes(time.values, valid)

@@ -1,0 +1,207 @@
+"""What verdicts look at: the figures of each case of the plan, whether it was run or not."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamgauge.analysis.scopes import measured, merged_by
+from streamgauge.core.clock import NS_PER_S
+from streamgauge.core.status import CaseStatus, RunStatus
+from streamgauge.plan.cases import Case
+from streamgauge.plan.plan_file import Plan
+from streamgauge.tables.results import ACCOUNTING, CASE, MEASURE, SECOND
+
+Row = dict[str, Any]
+
+_DRIFT_DIGITS = 9
+"""What lies beyond depends on the order in which doubles were added."""
+DRIFT_SECONDS = 3
+"""Fewer points say nothing of a slope."""
+
+_COUNTS = [column.name for column in ACCOUNTING.columns if column.kind == "int64"]
+_LEGS = {"received": "intended_to_received", "acked": "sent_to_acked"}
+_SPANS = {
+    "intended_first_ns": "min",
+    "intended_last_ns": "max",
+    "sent_first_ns": "min",
+    "sent_last_ns": "max",
+    "created_count": "sum",
+}
+
+
+class Tables(NamedTuple):
+    """Of all cases."""
+
+    cells: pa.Table
+    accounting: pa.Table
+    latency: pa.Table
+    throughput: pa.Table
+    cpu: pa.Table
+    resources: pa.Table
+    clocks: pa.Table
+
+
+def case_figures(plan: Plan, status: RunStatus, tables: Tables) -> list[Row]:
+    """One row: a case of the plan; None where there is no figure."""
+    whole, seconds = (_of_scope(tables.latency, scope) for scope in (CASE, SECOND))
+    rates, by_second = (_of_scope(tables.throughput, scope) for scope in (CASE, SECOND))
+    counts = _of_scope(tables.accounting, CASE)
+    spans = _by_case(merged_by(measured(tables.cells), ["case"], _SPANS).to_pylist())
+    cpu, usage, clocks = (
+        _by_case(table.to_pylist()) for table in (tables.cpu, tables.resources, tables.clocks)
+    )
+    return [
+        _planned(case, status.cases.get(case.id))
+        | _counts(counts[case.id])
+        | _ranges(spans[case.id])
+        | _latencies(whole[case.id])
+        | _rates(rates[case.id])
+        | _cores(cpu[case.id])
+        | _machines(usage[case.id], by_second[case.id])
+        | _clock_error(clocks[case.id])
+        | _medians(seconds[case.id])
+        for case in plan.cases
+    ]
+
+
+def _planned(case: Case, ended: CaseStatus | None) -> Row:
+    """The load wanted, and how it ended."""
+    counts = [agent.messages for agent in case.agents if agent.kind == "producer"]
+    known = [count for count in counts if count is not None]
+    rate = case.load.rate
+    if ended is None:
+        ended = CaseStatus("partial", "the case was not begun")
+    elif ended.status == "running":
+        ended = CaseStatus("partial", ended.reason or "the case did not end")
+    return {
+        "case": case.id,
+        "status": ended.status,
+        "status_reason": ended.reason,
+        "producers": case.load.producer_count,
+        "consumers": case.load.consumer_count,
+        "planned_messages": sum(known) if len(known) == len(counts) else None,
+        "has_completions": case.load.completions,
+        "notes": case.notes,
+        "is_paced": rate != "unlimited",
+        "constant_rate_per_s": rate if isinstance(rate, float) else None,
+    }
+
+
+def _counts(rows: Iterable[Row]) -> Row:
+    """Of both phases together: warm-up must not lose messages either."""
+    found = dict.fromkeys(["measured", *_COUNTS], 0)
+    for row in rows:
+        for name in _COUNTS:
+            found[name] += row[name]
+        if row["phase"] == MEASURE:
+            found["measured"] += row["sent"]
+    return found
+
+
+def _ranges(rows: Sequence[Row]) -> Row:
+    row: Mapping[str, Any] = rows[0] if rows else {}
+    return {
+        "intended_range_s": _span_s(row, "intended"),
+        "sent_range_s": _span_s(row, "sent"),
+        "created": row.get("created_count"),
+    }
+
+
+def _span_s(row: Mapping[str, Any], time: str) -> float | None:
+    return (row[f"{time}_last_ns"] - row[f"{time}_first_ns"]) / NS_PER_S if row else None
+
+
+def _latencies(rows: Iterable[Row]) -> Row:
+    legs = {row["leg"]: row for row in rows}
+    # Output times are whole ms, cut off: their legs are below zero with the best of clocks.
+    exact = [row["negative_count"] for leg, row in legs.items() if "output" not in leg]
+    found = {
+        "lag_ms": legs.get("intended_to_sent", {}).get("p99"),
+        "ack_ms": legs.get("sent_to_acked", {}).get("p50"),
+        "negative": sum(exact) if exact else None,
+    }
+    for name, leg in _LEGS.items():
+        row = legs.get(leg, {})
+        found |= {f"{name}_count": row.get("count")}
+        found |= {f"{name}_p50_ms": row.get("p50"), f"{name}_p99_ms": row.get("p99")}
+    return found
+
+
+def _rates(rows: Sequence[Row]) -> Row:
+    row = rows[0] if rows else {}
+    return {name: row.get(name) for name in ("sent_messages_per_s", "received_messages_per_s")}
+
+
+def _cores(rows: Iterable[Row]) -> Row:
+    busiest = {row["kind"]: row["busiest_cores"] for row in rows}
+    return {f"{kind}_cores": busiest.get(kind) for kind in ("producer", "consumer", "broker")}
+
+
+def _machines(usage: Iterable[Row], by_second: Iterable[Row]) -> Row:
+    """While messages were sent: the busiest machine, cores of the brokers' hosts, what machines swapped."""
+    sending = [row["second"] for row in by_second if row["sent_messages_per_s"] > 0]
+    first_s, end_s = min(sending, default=0), max(sending, default=-1) + 1
+    within = [row for row in usage if first_s <= row["at_s"] <= end_s] if sending else []
+    shares: dict[str, list[float]] = defaultdict(list)
+    for row in within:
+        if row["kind"] == "machine":
+            shares[row["host"]].append(row["cpu_cores"] / row["cores"])
+    cores = [row["cores"] for row in within if row["kind"] == "broker"]
+    return {
+        "machine_share": max((sum(own) / len(own) for own in shares.values()), default=None),
+        "broker_host_cores": max(cores, default=None),
+        "swapped_bytes": _sum(row["swapped_bytes_per_s"] for row in within),
+        "throttled_count": _sum(row["throttled_per_s"] for row in within),
+    }
+
+
+def _clock_error(rows: Iterable[Row]) -> Row:
+    """How far a producer's and a consumer's clock can be apart."""
+    errors: dict[str, float] = {}
+    for row in rows:
+        kind = row["agent"].partition("-")[0]
+        errors[kind] = max(row["error_ms"], errors.get(kind, row["error_ms"]))
+    is_known = {"producer", "consumer"} <= errors.keys()
+    return {"clock_error_ms": errors["producer"] + errors["consumer"] if is_known else None}
+
+
+def _medians(rows: Iterable[Row]) -> Row:
+    """Of seconds in their order, and the slope of the latency's."""
+    found: Row = {}
+    by_leg: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for row in rows:
+        by_leg[row["leg"]].append((row["second"], row["p50"]))
+    for name, leg in _LEGS.items():
+        found[f"{name}_medians_ms"] = [median for _, median in sorted(by_leg[leg])]
+    return found | {"drift_ms_per_s": _slope(by_leg[_LEGS["received"]])}
+
+
+def _slope(points: Sequence[tuple[int, float]]) -> float | None:
+    """By least squares."""
+    if len(points) < DRIFT_SECONDS:
+        return None
+    mean_x, mean_y = (sum(values) / len(points) for values in zip(*points, strict=True))
+    spread = sum((x - mean_x) ** 2 for x, _ in points)
+    slope: float = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
+    return round(slope, _DRIFT_DIGITS)
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _of_scope(table: pa.Table, scope: str) -> Mapping[str, list[Row]]:
+    return _by_case(table.filter(pc.field("scope") == scope).to_pylist())
+
+
+def _by_case(rows: Iterable[Row]) -> Mapping[str, list[Row]]:
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row["case"]].append(row)
+    return found

@@ -1,0 +1,35 @@
+"""Rows of event files, by row group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from streamgauge.analysis.feeding.slices import RowGroup
+from streamgauge.core.errors import CorruptRun
+from streamgauge.core.run_dir import RunDir
+from streamgauge.tables.column import Table
+from streamgauge.tables.events import RECEIVES
+
+JOINED_OF_RECEIVES = [name for name in RECEIVES.column_names if name != "size_bytes"]
+"""Columns that the kernel looks at: a message has the size that was sent."""
+
+
+def read_groups(run: RunDir, table: Table, groups: Sequence[RowGroup], columns: list[str]) -> pa.Table:
+    """These columns of these row groups of a table."""
+    files: dict[str, list[int]] = {}
+    for group in groups:
+        files.setdefault(group.file, []).append(group.number)
+    schema = pa.schema([table.arrow_schema().field(name) for name in columns])
+    parts = [schema.empty_table()]
+    for file, numbers in files.items():
+        try:
+            with run.open_input(file) as stream:
+                part = pq.ParquetFile(stream).read_row_groups(numbers, columns=columns, use_threads=False)
+        except (pa.ArrowException, OSError) as error:
+            why = " ".join(str(error).split())
+            raise CorruptRun(f"{run.url(file)}: cannot be read as Parquet: {why}") from error
+        parts.append(part.select(columns))
+    return pa.concat_tables(parts, promote_options="permissive").combine_chunks()

@@ -1,0 +1,155 @@
+"""Many events in order: Spark tasks read row groups of their slices, join them, write what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+from streamgauge.analysis.feeding.bucket_tasks import latency_by_tasks
+from streamgauge.analysis.feeding.fed import Fed, all_facts, all_strays, starts_of
+from streamgauge.analysis.feeding.slice_work import SliceWork, joined_slice, slice_work, surveyed
+from streamgauge.analysis.feeding.slices import USUAL, Cutting, RowGroup, Slice
+from streamgauge.analysis.joining.facts import AgentClocks
+from streamgauge.analysis.joining.strays import CLAIMED, STRAYS
+from streamgauge.analysis.joining.survey import (
+    DAMAGE,
+    FIRSTS,
+    REACH,
+    Survey,
+)
+from streamgauge.core.run_dir import RunDir
+from streamgauge.plan.plan_file import Plan
+from streamgauge.tables.events import RECEIVES, SENDS
+from streamgauge.tables.results import MESSAGES
+
+BUCKETS_FOLDER, CELLS_FOLDER = "results/_buckets", "results/_cells"
+MOST_DAMAGE = 200_000
+"""Damaged places up to here are taken to the driver, and from there to every task."""
+_TASKS_A_SLOT = 2
+
+_Work = TypeVar("_Work")
+
+
+def survey_by_tasks(
+    session: SparkSession, run: RunDir, groups: Sequence[RowGroup], cutting: Cutting = USUAL
+) -> Survey | None:
+    """None when there is too much damage to take along."""
+    known, unread = [], []
+    for group in groups:
+        firsts = _known_firsts(group)
+        if firsts is not None:
+            known.append(firsts)
+        elif group.table in (SENDS.name, RECEIVES.name):
+            unread.append(group)
+    location, block = run.location, cutting.block
+
+    def each(tasks: Iterable[list[tuple[int, RowGroup]]]) -> Iterator[Survey | None]:
+        here = RunDir(location)
+        for task in tasks:
+            merged = Survey.merged(surveyed(here, group, block) for _, group in task)
+            yield merged if merged.damage.num_rows <= MOST_DAMAGE else None
+
+    found = _in_tasks(session, each, unread, lambda group: group.rows)
+    parts = [part for part in found if part is not None]
+    survey = Survey.merged([*parts, Survey.merged(known)])
+    return survey if len(parts) == len(found) and survey.damage.num_rows <= MOST_DAMAGE else None
+
+
+def feed_by_tasks(
+    session: SparkSession,
+    run: RunDir,
+    plan: Plan,
+    slices: Sequence[Slice],
+    survey: Survey,
+    clocks: Mapping[str, AgentClocks],
+    cutting: Cutting = USUAL,
+) -> Fed:
+    facts = all_facts(plan, clocks, survey)
+    for folder in (run.result(MESSAGES.name), BUCKETS_FOLDER, CELLS_FOLDER):
+        run.remove(folder)
+    work = slice_work(slices, facts, survey, cutting.block)
+    location = run.location
+
+    def each(tasks: Iterable[list[tuple[int, SliceWork]]]) -> Iterator[tuple[pa.Table, pa.Table]]:
+        here = RunDir(location)
+        for number, one in (numbered for task in tasks for numbered in task):
+            found = joined_slice(here, one)
+            _write(here, here.result(MESSAGES.name), number, found.messages)
+            _write(here, BUCKETS_FOLDER, number, found.buckets)
+            _write(here, CELLS_FOLDER, number, found.cells)
+            yield found.strays, found.claimed
+
+    left = _in_tasks(session, each, work, lambda one: one.place.rows)
+    strays, claimed = (
+        pa.concat_tables([schema.empty_table(), *tables])
+        for schema, tables in zip(
+            (STRAYS, CLAIMED), zip(*left, strict=True) if left else ((), ()), strict=True
+        )
+    )
+    buckets, cells = (session.read.parquet(run.url(folder)) for folder in (BUCKETS_FOLDER, CELLS_FOLDER))
+    latencies, histogram = latency_by_tasks(buckets)
+    fed = Fed(
+        starts_of(survey, facts),
+        cells.toArrow(),
+        all_strays(strays, survey.damage, claimed, facts),
+        latencies,
+        histogram,
+    )
+    for folder in (BUCKETS_FOLDER, CELLS_FOLDER):
+        run.remove(folder)
+    return fed
+
+
+def dealt_out(
+    work: Sequence[_Work], tasks: int, weight: Callable[[_Work], int]
+) -> list[list[tuple[int, _Work]]]:
+    """Numbered pieces in tasks of nearly the same weight each, the heaviest first."""
+    dealt: list[list[tuple[int, _Work]]] = [[] for _ in range(min(tasks, len(work)))]
+    loads = [0] * len(dealt)
+    for number, one in sorted(enumerate(work), key=lambda numbered: -weight(numbered[1])):
+        least = loads.index(min(loads))
+        dealt[least].append((number, one))
+        loads[least] += weight(one)
+    order = sorted(range(len(dealt)), key=lambda task: -loads[task])
+    return [dealt[task] for task in order]
+
+
+def _in_tasks(
+    session: SparkSession, each: Callable[[Any], Any], work: Sequence[_Work], weight: Callable[[_Work], int]
+) -> list[Any]:
+    if not work:
+        return []
+    context = session.sparkContext
+    tasks = dealt_out(work, _TASKS_A_SLOT * max(1, context.defaultParallelism), weight)
+    return list(context.parallelize(tasks, len(tasks)).mapPartitions(each).collect())
+
+
+def _known_firsts(group: RowGroup) -> Survey | None:
+    """A row group of one producer says itself when that began."""
+    if group.table != SENDS.name or group.producers is None or group.intended_ns is None:
+        return None
+    producer, last = group.producers
+    if producer != last:
+        return None
+    row = {"case": group.case, "producer": producer, "first_ns": group.intended_ns[0]}
+    return Survey(pa.Table.from_pylist([row], schema=FIRSTS), REACH.empty_table(), DAMAGE.empty_table())
+
+
+def _write(run: RunDir, folder: str, number: int, content: pa.Table) -> None:
+    integers = [f.name for f in content.schema if pa.types.is_integer(f.type)]
+    others = [f.name for f in content.schema if f.name not in integers and not pa.types.is_boolean(f.type)]
+    with run.open_output(f"{folder}/part-{number:05d}.parquet") as stream:
+        pq.write_table(
+            content,
+            stream,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=others,
+            column_encoding=dict.fromkeys(integers, "DELTA_BINARY_PACKED"),
+            # Words are words to whoever reads this, whatever they were here.
+            store_schema=False,
+        )
