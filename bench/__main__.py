@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from bench.aeron import AeronBench
+from bench.analysis_against import analysis_against
 from bench.analysis_cost import analysis_bench, made_up_run
 from bench.analysis_workers import seconds_on_workers
 from bench.fanout import Fanout
@@ -32,6 +33,8 @@ PARTS = (
     "saturated",
     "stalled",
 )
+ANALYSED = (1_000_000, 10_000_000, 50_000_000)
+"""Messages of the runs that are analysed."""
 _FANOUT = {"fanout", "saturated", "stalled"}
 _WITHOUT_KAFKA = {"aeron", "analysis", "verdicts"} | _FANOUT
 
@@ -41,6 +44,9 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", default=PARTS, help=f"which of {', '.join(PARTS)}")
     parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs to measure, beside the first")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the usual number of messages")
+    parser.add_argument(
+        "--against", type=Path, help="analysis: another checkout, to be compared with this one"
+    )
     arguments = parser.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before the start", flush=True)
     with tempfile.TemporaryDirectory(prefix="streamgauge-bench-") as name:
@@ -57,7 +63,10 @@ def main() -> None:
                     print(cost.line(), flush=True)
         if "aeron" in arguments.parts:
             AeronBench(folder, arguments.pairs, max(2, int(10 * arguments.scale))).run()
-        if "analysis" in arguments.parts:
+        if "analysis" in arguments.parts and arguments.against is not None:
+            sizes = [int(size * arguments.scale) for size in ANALYSED]
+            analysis_against(arguments.against, folder, sizes, arguments.pairs)
+        elif "analysis" in arguments.parts:
             _analysis(folder, arguments.scale)
         if "verdicts" in arguments.parts:
             verdicts(max(2, int(TRIALS * arguments.scale)))
@@ -96,7 +105,7 @@ def _fanout(fanout: Fanout, parts: list[str]) -> None:
 
 
 def _analysis(folder: Path, scale: float) -> None:
-    analysis_bench(folder, [int(size * scale) for size in (1_000_000, 10_000_000, 50_000_000)])
+    analysis_bench(folder, [int(size * scale) for size in ANALYSED])
     os.environ.pop(SECRET_VARIABLE, None)
     run, warm_up = (
         made_up_run(f"file://{folder}/{name}", int(messages * scale))

@@ -6,7 +6,7 @@ from pyspark.errors import PySparkException
 
 from streamgauge.analysis import pipeline
 from streamgauge.analysis.feeding import sizing
-from streamgauge.analysis.pipeline import analyze
+from streamgauge.analysis.pipeline import analyze, analyze_with
 from streamgauge.core.errors import CorruptRun, StreamgaugeError
 from streamgauge.tables import events
 from streamgauge.tables.results import RESULT_TABLES
@@ -58,6 +58,18 @@ def test_a_run_without_receives_samples_and_marks_and_again(session, tmp_path):
     )
     for table in RESULT_TABLES:
         assert first.rows(table.name, "small") == second.rows(table.name, "small")
+
+
+def test_a_small_run_needs_no_spark(tmp_path):
+    """Planning a query takes longer than the whole of it."""
+
+    def spark():
+        raise AssertionError("Spark was asked for")
+
+    run = small_run(tmp_path)
+    analyze_with(spark, run.run)
+
+    assert Results(run).row("accounting", "small", scope="case")["unseen"] == 3
 
 
 def test_a_run_without_any_events(session, tmp_path):

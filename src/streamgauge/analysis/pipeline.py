@@ -7,7 +7,7 @@ all other tables are made of what comes of it, which is little.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
@@ -49,6 +49,11 @@ _CORRUPT = re.compile(r"CorruptRun: (?P<words>.+)")
 
 def analyze(session: SparkSession, run: RunDir) -> None:
     """Compute every result table of the run, whatever was computed before."""
+    analyze_with(lambda: session, run)
+
+
+def analyze_with(spark: Callable[[], SparkSession], run: RunDir) -> None:
+    """The same; Spark is asked for only when there is so much that it helps."""
     plan = read_plan(run)
     note_analysis(run, is_done=False)
     own = family_of(plan.kind).analysis()
@@ -56,8 +61,9 @@ def analyze(session: SparkSession, run: RunDir) -> None:
     found = [group for table in tables for group in checked_events(run, plan, table)]
     try:
         if own is None:
-            _analyze_messages(session, run, plan, found)
+            _analyze_messages(spark, run, plan, found)
         else:
+            session = spark()
             with sized_for(session, sum(group.rows for group in found)):
                 own(session, run, plan)
     except (PySparkException, Py4JError) as error:
@@ -77,11 +83,13 @@ def _why_not(run: RunDir, told: str) -> StreamgaugeError:
     return StreamgaugeError(f"{run.location}: the analysis failed: {first}; --debug shows more")
 
 
-def _analyze_messages(session: SparkSession, run: RunDir, plan: Plan, found: Sequence[RowGroup]) -> None:
+def _analyze_messages(
+    spark: Callable[[], SparkSession], run: RunDir, plan: Plan, found: Sequence[RowGroup]
+) -> None:
     """The tables in the order in which they need each other."""
     samples, marks = (read_few_events(run, table) for table in (events.SAMPLES, events.MARKS))
     moments = marks.to_pylist()
-    fed = _feed(session, run, plan, found, agent_clocks(moments))
+    fed = _feed(spark, run, plan, found, agent_clocks(moments))
     counted = write_rows(run, results.ACCOUNTING, accounting(fed.cells, fed.strays))
     write_rows(run, results.HISTOGRAM, fed.histogram)
     write_rows(run, results.RANGES, ranges(fed.cells))
@@ -101,7 +109,7 @@ def _analyze_messages(session: SparkSession, run: RunDir, plan: Plan, found: Seq
 
 
 def _feed(
-    session: SparkSession,
+    spark: Callable[[], SparkSession],
     run: RunDir,
     plan: Plan,
     found: Sequence[RowGroup],
@@ -111,6 +119,7 @@ def _feed(
     rows = sum(group.rows for group in messages)
     if is_small(rows):
         return feed_here(run, plan, messages, clocks_of)
+    session = spark()
     with sized_for(session, rows):
         # Tasks cannot get at slices of what only the launcher and Spark itself can read.
         slices = None if run.is_behind_spark else plan_slices(messages)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 import typer
 
-from streamgauge.analysis.pipeline import analyze
+from streamgauge.analysis.pipeline import analyze_with
 from streamgauge.cli.finding import find_run
 from streamgauge.cli.options import Debug, Master, Run, SecretFile
 from streamgauge.launch.spark_session import spark_session
@@ -22,6 +23,6 @@ def analyze_command(
     if not debug:
         log = found.local(found.log("spark")) if found.is_local else Path(os.devnull)
         log.parent.mkdir(parents=True, exist_ok=True)
-    with spark_session(master or "local[*]", log=log) as session:
-        analyze(session, found)
+    with ExitStack() as begun:
+        analyze_with(lambda: begun.enter_context(spark_session(master or "local[*]", log=log)), found)
     typer.echo(f"results: {found.url('results')}", err=True)
