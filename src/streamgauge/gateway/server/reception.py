@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from urllib.parse import parse_qs
 
 from streamgauge.gateway.protocol import notifications
@@ -59,26 +60,8 @@ class Reception:
     def on_websocket(self, link: Link, requests: Requests, go_on: Callable[[Requests], None]) -> None:
         """Answer the requests of a message. `go_on`: called with those that had to wait for a password
         to be checked, when it has been."""
-        for at, line in enumerate(requests):
-            if link in self._held:
-                self._hold(link, requests[at:])
-                break
-            wanted = self._read(line)
-            match wanted:
-                case bytes():
-                    link.send(wanted)
-                case CreateSession() | BindSession():
-                    self._open(link, wanted, lambda _, held: self._read_on(link, held, go_on))
-                case CheckWebSocket():
-                    link.send(notifications.WSOK)
-                case Heartbeat():
-                    self._control.alive(wanted.session or link.last_session)
-                case _:
-                    session = wanted.session or link.last_session
-                    outcome = self._carry_out(wanted, session, by_websocket=True)
-                    link.send(b"".join(outcome.lines))
-                    if outcome.then is not None:
-                        outcome.then()
+        with link.gathering() if len(requests) > 1 else nullcontext():
+            self._answer(link, requests, go_on)
         self.gateway.delivery.schedule()
 
     def on_http(self, requests: Requests) -> bytes:
@@ -131,6 +114,28 @@ class Reception:
     def open_by_http(self, link: Link, wanted: CreateSession | BindSession) -> None:
         self._open(link, wanted, lambda is_open, _: None if is_open else link.end(close=False))
         self.gateway.delivery.schedule()
+
+    def _answer(self, link: Link, requests: Requests, go_on: Callable[[Requests], None]) -> None:
+        for at, line in enumerate(requests):
+            if link in self._held:
+                self._hold(link, requests[at:])
+                break
+            wanted = self._read(line)
+            match wanted:
+                case bytes():
+                    link.send(wanted)
+                case CreateSession() | BindSession():
+                    self._open(link, wanted, lambda _, held: self._read_on(link, held, go_on))
+                case CheckWebSocket():
+                    link.send(notifications.WSOK)
+                case Heartbeat():
+                    self._control.alive(wanted.session or link.last_session)
+                case _:
+                    session = wanted.session or link.last_session
+                    outcome = self._carry_out(wanted, session, by_websocket=True)
+                    link.send(b"".join(outcome.lines))
+                    if outcome.then is not None:
+                        outcome.then()
 
     def _open(self, link: Link, wanted: CreateSession | BindSession, opened: Opened) -> None:
         try:
