@@ -72,11 +72,11 @@ def test_telling_line(log: str, line: str) -> None:
 
 def test_of_a_process_that_ran_well_the_last_lines_are_told(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    script = "import os\nfor n in range(5000): print('line', n)\nos.abort()"
+    script = "import os\nfor n in range(5000): print('line', n)\nprint('x' * 500)\nos.abort()"
     process = spawn([sys.executable, "-u", "-c", script], log, dies_with_parent=True)
     process.wait(20)
     assert how_it_ended(process, log) == (
-        f"killed by SIGABRT; its last words: line 4997 | line 4998 | line 4999; see {log}"
+        f"killed by SIGABRT; its last words: line 4998 | line 4999 | {'x' * 160}…; see {log}"
     )
     log.unlink()
     assert how_it_ended(process, log) == f"killed by SIGABRT; see {log}"

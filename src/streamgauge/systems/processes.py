@@ -18,6 +18,7 @@ STOP_DEADLINE_S = 10.0
 _KILL_DEADLINE_S = 5.0
 _TAIL_BYTES = 8192
 _TAIL_LINES = 3
+_TAIL_LETTERS = 160
 
 _EXCEPTION = re.compile(r"^(?:Caused by: |Exception in thread \S+ )?([\w.$]+(?:Exception|Error): .+)$")
 # What the JVM says after every failed start, below the line that tells why.
@@ -97,7 +98,8 @@ def _last_lines(log: Path) -> list[str]:
             text = stream.read().decode(errors="replace")
     except OSError:
         return []
-    return [line.strip() for line in text.splitlines() if line.strip()][-_TAIL_LINES:]
+    lines = [line.strip() for line in text.splitlines() if line.strip()][-_TAIL_LINES:]
+    return [line if len(line) <= _TAIL_LETTERS else f"{line[:_TAIL_LETTERS]}…" for line in lines]
 
 
 def log_text(log: Path) -> str:

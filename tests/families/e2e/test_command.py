@@ -130,7 +130,7 @@ def test_a_damaged_event_file_is_named_and_nothing_is_lost(e2e_run: tuple[Path, 
 def test_two_runs_at_once_on_one_cluster_do_not_touch_each_other(kafka: str, tmp_path: Path) -> None:
     def run(number: int) -> Any:
         # The first ends, and deletes its topic, while the second still sends.
-        messages = str(100 + 600 * number)
+        messages = str(100 + 300 * number)
         return streamgauge(
             "e2e",
             *("--bootstrap", kafka, "--test-produce-messages", messages, "--test-produce-rate", "100"),
@@ -143,5 +143,5 @@ def test_two_runs_at_once_on_one_cluster_do_not_touch_each_other(kafka: str, tmp
         assert done.returncode == 0, done.stderr
         [case] = json.loads(streamgauge("results", one_run(tmp_path / str(number)), "--json").stdout)["cases"]
         assert case["status"] == "ok"
-        assert case["accounting"]["received"] == 100 + 600 * number
+        assert case["accounting"]["received"] == 100 + 300 * number
         assert case["accounting"]["unexpected"] == 0
