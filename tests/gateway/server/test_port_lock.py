@@ -53,4 +53,4 @@ def test_who_listens_is_named_and_so_is_the_way_out() -> None:
         assert who_listens(port).startswith(f", process {os.getpid()} (")
         with pytest.raises(BadInput, match=f"Address already in use, process {os.getpid()} .*end it, or"):
             listening_socket(ServerSettings.model_validate({"port": port}))
-    assert who_listens(port) == ": end it, or choose another port (--port)"
+    assert who_listens(port) == ": end it, or choose another port (--port, --monitoring-port)"

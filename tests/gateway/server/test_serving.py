@@ -167,5 +167,5 @@ def test_two_gateways_never_share_a_port(first: int, second: int) -> None:
             pass
         said = f"127.0.0.1:{server.port}: a gateway has this port already, process {server.process.pid} ("
         assert said in str(refused.value)
-        assert "end it, or choose another port (--port)" in str(refused.value)
+        assert "end it, or choose another port (--port, --monitoring-port)" in str(refused.value)
         assert get(server.monitoring, "/healthz").body == "ok\n"

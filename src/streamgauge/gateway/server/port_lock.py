@@ -19,7 +19,7 @@ from streamgauge.core.errors import BadInput
 _WAIT_S = 2.0
 """For one that is just ending: a gateway that is killed and started again at once must come up."""
 _POLL_S = 0.05
-_TAKEN = "end it, or choose another port (--port)"
+_TAKEN = "end it, or choose another port (--port, --monitoring-port)"
 
 
 def lock_port(host: str, port: int, *, wait_s: float = _WAIT_S) -> socket.socket:
