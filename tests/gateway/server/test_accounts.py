@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import socket
+import time
+from typing import Any
 
 import pytest
 
 from streamgauge.gateway.server.budget import Reason
+from streamgauge.gateway.server.server import Page
 
 from .raw_client import PING, WebSocket, connect, get
 from .running import Running, running
@@ -28,16 +31,6 @@ def witness(server: Running) -> WebSocket:
 def still_gets(client: WebSocket, server: Running, n: int) -> None:
     server.publish("item", {"n": str(n)})
     assert client.line() == f"U,1,1,{n}"
-
-
-def sent_before_the_server_stops_reading(raw: socket.socket, data: bytes) -> int:
-    raw.settimeout(0.5)
-    for sent in range(2000):
-        try:
-            raw.sendall(data)
-        except TimeoutError:
-            return sent
-    return 2000
 
 
 def unfinished_head(server: Running) -> socket.socket:
@@ -74,22 +67,60 @@ def test_who_keeps_the_processor_busy_is_read_later_and_others_are_not() -> None
     limits = {"requests_per_s": UNLIMITED, "cpu_share": 0.05, "cpu_window": "4s"}
     with running({"limits": limits}) as server, witness(server) as client, WebSocket(server) as busy:
         frames = b"".join(bytes([0x80 | PING, 0x80]) + bytes(4) for _ in range(1000))
-        assert sent_before_the_server_stops_reading(busy.socket, frames) < 2000
+        for _ in range(2000):
+            busy.socket.sendall(frames)
+            if server.server.gateway.counters.reads_delayed:
+                break
         assert server.metric("reads_delayed_total") >= 1
         assert server.metric("cpu_used_of_connection") > server.metric("cpu_used_of_address")
         still_gets(client, server, 1)
-        assert get(server, "/healthz").body == "ok\n"
+        assert get(server.monitoring, "/healthz").body == "ok\n"
+
+
+def test_what_comes_along_with_too_many_requests_waits_too() -> None:
+    request = b"control\r\nLS_reqId=1&LS_op=delete&LS_subId=7"
+    frame = bytes([0x81, 0x80 | len(request)]) + bytes(4) + request
+    with running({"limits": {"requests_per_s": 20}}) as server, WebSocket(server) as client:
+        counters = server.server.gateway.counters
+        client.socket.sendall(100 * frame)
+        server.wait_until(lambda: counters.requests >= 20)
+        assert counters.requests < 60
+        assert server.metric("kept_bytes") >= 40 * len(frame)
+        answers = [client.line() for _ in range(30)]
+        assert all(each.startswith("REQERR,1,") for each in answers)
+
+
+def test_who_sends_much_at_once_takes_turns_with_others() -> None:
+    """Each message takes as long as a turn: another connection's request is dealt with before the last."""
+    with running({"limits": {"requests_per_s": UNLIMITED}}) as server:
+        reception, order = server.server.reception, list[str]()
+        deal = reception.on_websocket
+
+        def slowly(link: Any, requests: Any, go_on: Any) -> None:
+            order.append(requests[0].name)
+            time.sleep(0.011)
+            deal(link, requests, go_on)
+
+        reception.on_websocket = slowly  # type: ignore[method-assign]
+        with WebSocket(server) as greedy, WebSocket(server) as modest:
+            frame = bytes([0x81, 0x80 | 4]) + bytes(4)
+            greedy.socket.sendall(50 * (frame + b"wsok"))
+            server.wait_until(lambda: order)
+            modest.send("heartbeat\r\n")
+            assert greedy.lines(50) == 50 * ["WSOK"]
+            assert "heartbeat" in order[:-1]
 
 
 def test_before_anybody_has_logged_in_too() -> None:
     limits = {"cpu_share": 0.001, "cpu_window": "1s"}
-    with running({"limits": limits}) as server:
+    pages = {"/page": Page("text/plain", b"a page")}
+    with running({"limits": limits}, pages=pages) as server:
         raw = connect(server)
-        raw.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 20)
+        raw.sendall(b"GET /page HTTP/1.1\r\nHost: x\r\n\r\n" * 20)
         gateway = server.server.gateway
         # Which of the two depends on how fast the machine is.
         server.wait_until(lambda: gateway.counters.reads_delayed or gateway.budget.dropped[Reason.CPU])
-        assert get(server, "/healthz").body == "ok\n"
+        assert get(server.monitoring, "/healthz").body == "ok\n"
 
 
 def test_an_account_ends_with_its_connection() -> None:

@@ -80,7 +80,7 @@ def test_silent_connections_lock_nobody_out(upgrades: bool) -> None:
             newcomer.subscribe("item")
             server.publish("item", {"n": "1"})
             assert before.line() == newcomer.line() == "U,1,1,1"
-            assert get(server, "/healthz").body == "ok\n"
+            assert get(server.monitoring, "/healthz").body == "ok\n"
             budget = server.server.gateway.budget
             assert server.call(lambda: budget.dropped[Reason.CROWDED]) >= 61
             assert server.metric("connections") <= 40

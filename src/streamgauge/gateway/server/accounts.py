@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from streamgauge.gateway.server.allowance import Allowance
@@ -12,6 +13,8 @@ from streamgauge.gateway.server.shares import Share
 if TYPE_CHECKING:
     from streamgauge.gateway.server.budget import Budget, Reason
 
+_TURN_NS = 10_000_000
+"""For so long what one connection has sent is dealt with in one go, while all others wait."""
 _READ_PART = 4
 """Past this part of what it may be owed, a connection is not read: answers would only make it more."""
 
@@ -23,7 +26,17 @@ class Account:
     """
 
     __slots__ = (
-        *("_allowance", "_began_ns", "_budget", "_is_full", "_is_held", "_owing_since_ns", "_paused"),
+        *(
+            "_allowance",
+            "_began_ns",
+            "_budget",
+            "_go_on",
+            "_is_full",
+            "_is_held",
+            "_turn_ns",
+            "_owing_since_ns",
+            "_paused",
+        ),
         *("_seen_bytes", "_until_s", "address", "cpu", "held_bytes", "is_gone", "network", "transport"),
     )
 
@@ -33,7 +46,9 @@ class Account:
         self._budget, self.transport, self.address, self.network = budget, transport, address, network
         self.cpu = Share(limits.cpu_share, limits.cpu_window)
         self._allowance = Allowance(limits.requests_per_s, time.monotonic())
-        self._began_ns = 0
+        self._began_ns = self._turn_ns = 0
+        self._go_on: Callable[[], None] | None = None
+        """With what has been read already, when it is its turn again."""
         self._paused: asyncio.TimerHandle | None = None
         self._until_s = 0.0
         self._is_full = self._is_held = self.is_gone = False
@@ -44,7 +59,7 @@ class Account:
         self._owing_since_ns = 0
 
     def __enter__(self) -> Self:
-        self._began_ns = time.thread_time_ns()
+        self._began_ns, self._turn_ns = time.thread_time_ns(), time.monotonic_ns()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -54,6 +69,19 @@ class Account:
         """Its client has made so many, or what costs as much; who asks too fast is not read for a while."""
         self._wait(self._allowance.spend(requests, time.monotonic()))
 
+    @property
+    def turn_is_over(self) -> bool:
+        """Whether the rest of what was read has to wait: it has used up what it may, or all others have
+        waited for it long enough."""
+        return self._is_stopped or time.monotonic_ns() - self._turn_ns > _TURN_NS
+
+    def later(self, go_on: Callable[[], None]) -> None:
+        """Read no more of it, and go on with what was read when it is its turn again."""
+        self._go_on = go_on
+        self._pause()
+        if not self._is_stopped:
+            asyncio.get_running_loop().call_soon(self._resume)
+
     def keep(self, size: int) -> None:
         """So much of what it has sent is held for it now, to be dealt with later."""
         self._budget.keep(self, size)
@@ -61,12 +89,12 @@ class Account:
     def hold(self) -> None:
         """Read no more of it until `release`: what it asks for has to wait for an answer from elsewhere."""
         self._is_held = True
-        if not self.transport.is_closing() and self.transport.is_reading():
-            self.transport.pause_reading()
+        self._pause()
 
     def release(self) -> None:
+        """After what has waited for that answer has been dealt with, which came first."""
         self._is_held = False
-        self._resume()
+        asyncio.get_running_loop().call_soon(self._resume)
 
     def filled(self, *, reads_on: bool = True) -> None:
         """Its socket takes no more. `reads_on`: it may go on asking, as long as it is not owed too much."""
@@ -102,6 +130,7 @@ class Account:
     def close(self) -> None:
         """The connection is gone."""
         self._budget.close(self)
+        self._go_on = None
         if self._paused is not None:
             self._paused.cancel()
             self._paused = None
@@ -114,8 +143,7 @@ class Account:
         if self._paused is None:
             self._budget.counters.reads_delayed += 1
             self._paused = loop.call_later(wait_s, self._waited)
-            if self.transport.is_reading():
-                self.transport.pause_reading()
+            self._pause()
 
     def _waited(self) -> None:
         loop = asyncio.get_running_loop()
@@ -129,14 +157,24 @@ class Account:
     def _stop_reading(self) -> None:
         """Until what it is owed has gone."""
         self._is_full = True
-        if not self.transport.is_closing() and self.transport.is_reading():
-            self.transport.pause_reading()
+        self._pause()
 
     def _read_again(self) -> None:
         self._is_full = False
         self._resume()
 
     def _resume(self) -> None:
-        may_read = self._paused is None and not self._is_full and not self._is_held
+        if self._go_on is not None and not self._is_stopped:
+            go_on, self._go_on = self._go_on, None
+            go_on()
+        may_read = self._go_on is None and not self._is_stopped
         if may_read and not self.transport.is_closing() and not self.transport.is_reading():
             self.transport.resume_reading()
+
+    @property
+    def _is_stopped(self) -> bool:
+        return self._paused is not None or self._is_full or self._is_held
+
+    def _pause(self) -> None:
+        if not self.transport.is_closing() and self.transport.is_reading():
+            self.transport.pause_reading()

@@ -76,6 +76,11 @@ class HttpExchanges(asyncio.BufferedProtocol):
             if self in self._server.connections:
                 self._account.keep(len(self._received))
 
+    def _take_turn(self) -> None:
+        """With what came along with the last request."""
+        if not self._transport.is_closing():
+            self.take(b"")
+
     @abstractmethod
     def _respond(self, exchange: Exchange, body: bytes) -> None:
         """Answer a whole request; raises BadHttp."""
@@ -101,6 +106,9 @@ class HttpExchanges(asyncio.BufferedProtocol):
                 self._exchange = None
                 self._respond(exchange, body)
                 self._account.spend(max(1, self._server.reception.collect_cost()))
+                if self._received and self._account.turn_is_over:
+                    self._account.later(self._take_turn)
+                    return
         except BadHttp as bad:
             self._server.gateway.counters.requests_refused += 1
             self._write(refusal(bad))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from streamgauge.gateway.protocol.requests import RequestLine, websocket_requests
@@ -42,14 +42,17 @@ class WebSocketConnection(asyncio.BufferedProtocol):
     """One client's. Text messages only; what breaks the rules ends it, with the code that says why."""
 
     __slots__ = (
-        *("_account", "_goodbye", "_leaving", "_ping", "_reader", "_server", "_subprotocol"),
-        *("link", "since_s"),
+        *("_account", "_events", "_goodbye", "_leaving", "_ping", "_reader", "_server", "_subprotocol"),
+        *("_paid_frames", "link", "since_s"),
     )
 
     def __init__(self, server: PushServer, account: Account, subprotocol: str, version: Version) -> None:
         limits = server.settings.limits
         self._server, self._account, self._subprotocol = server, account, subprotocol
         self._reader = FrameReader(limits.request_bytes, limits.message_fragments)
+        self._events: Iterator[Event] = iter(())
+        """What was read last says; dealt with as far as it could be."""
+        self._paid_frames = 0
         self._leaving: list[str] | None = None
         """Messages that another process is going to deal with, which is given this connection."""
         self._ping: bytes | None = None
@@ -88,13 +91,23 @@ class WebSocketConnection(asyncio.BufferedProtocol):
             self._server.gateway.delivery.socket_drained(self.link.session)
 
     def take(self, data: bytes) -> None:
-        """What the client has sent. Every frame is paid for, be it empty; requests by what they cost."""
-        reader = self._reader
-        cost = -reader.frame_count
+        """What the client has sent, all before it having been dealt with. Every frame is paid for, be it
+        empty; requests by what they cost."""
+        self._events = self._reader.read(data)
+        self._proceed()
+
+    def _proceed(self) -> None:
+        """As far as it is this connection's turn; what is left of a read waits for the next."""
+        reader, account = self._reader, self._account
         try:
-            for event in reader.read(data):
-                cost += self._deal_with(event)
+            for event in self._events:
+                account.spend(self._deal_with(event) + self._unpaid_frames())
                 if self.link.is_gone:
+                    return
+                # Who goes to another process takes all that was read along.
+                if account.turn_is_over and self._leaving is None:
+                    account.keep(reader.kept_bytes)
+                    account.later(self._take_turn)
                     return
         except Broken as broken:
             self.fail(broken.code, broken.why)
@@ -102,8 +115,17 @@ class WebSocketConnection(asyncio.BufferedProtocol):
             # Ours, and not the client's fault: the others must not suffer.
             LOGGER.exception("what came over a WebSocket could not be dealt with")
             self.fail(CloseCode.INTERNAL_ERROR, "")
-        self._account.spend(cost + reader.frame_count)
-        self._account.keep(reader.kept_bytes)
+        account.spend(self._unpaid_frames())
+        account.keep(reader.kept_bytes)
+
+    def _take_turn(self) -> None:
+        if not self.link.is_gone:
+            with self._account:
+                self._proceed()
+
+    def _unpaid_frames(self) -> int:
+        unpaid, self._paid_frames = self._reader.frame_count - self._paid_frames, self._reader.frame_count
+        return unpaid
 
     def fail(self, code: CloseCode, why: str) -> None:
         """End a connection that broke the rules; its session can be recovered."""

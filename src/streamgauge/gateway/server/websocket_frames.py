@@ -69,7 +69,7 @@ class FrameReader:
 
     __slots__ = (
         *("_decoder", "_first", "_fragments", "_is_inside", "_left", "_limit_bytes", "_mask", "_message"),
-        *("_most_fragments", "_payload", "_rest", "_size", "frame_count"),
+        *("_most_fragments", "_payload", "_rest", "_size", "_unread", "frame_count"),
     )
 
     def __init__(self, limit_bytes: int, most_fragments: int) -> None:
@@ -77,6 +77,8 @@ class FrameReader:
         self._limit_bytes, self._most_fragments = limit_bytes, most_fragments
         self._rest = b""
         """Of a frame's head that has not come whole."""
+        self._unread = 0
+        """Bytes behind what was told last."""
         self._is_inside = False
         """The payload of a frame is being read, of which `_left` bytes are to come."""
         self._first = self._size = self._left = 0
@@ -92,7 +94,7 @@ class FrameReader:
 
     @property
     def kept_bytes(self) -> int:
-        return len(self._rest) + len(self._payload) + len(self._message)
+        return self._unread + len(self._rest) + len(self._payload) + len(self._message)
 
     def read(self, data: bytes) -> Iterator[Event]:
         """What has come whole by now."""
@@ -100,10 +102,12 @@ class FrameReader:
             data, self._rest = self._rest + data, b""
         at, end = 0, len(data)
         while at < end:
+            self._unread = 0
             if not self._is_inside:
                 short = self._short_message(data, at)
                 if short is not None:
                     at += _SHORT_HEAD_BYTES + (data[at + 1] & _SIZE)
+                    self._unread = end - at
                     yield short
                     continue
                 begin = self._read_head(data, at)
@@ -119,6 +123,7 @@ class FrameReader:
             self._is_inside = False
             event = self._frame_end()
             if event is not None:
+                self._unread = end - at
                 yield event
 
     def unfinished(self) -> bytes:
