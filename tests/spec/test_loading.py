@@ -16,7 +16,7 @@ from streamgauge.spec.rate import Step
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
 from streamgauge.spec.workload import Workload
-from streamgauge.systems.kafka_cluster import KafkaClusterSpec
+from streamgauge.systems.embedded_kafka import KafkaClusterSpec
 
 from ..core.properties import untimed
 from .conftest import Write

@@ -11,7 +11,7 @@ from streamgauge.spec import system
 from streamgauge.spec.loading import parse
 from streamgauge.spec.system import SystemSpec, system_class
 from streamgauge.spec.target import Target
-from streamgauge.systems.kafka_cluster import KafkaCluster
+from streamgauge.systems.embedded_kafka import KafkaClusterSpec
 
 
 class EchoSpec(SystemSpec):
@@ -72,5 +72,5 @@ def test_a_system_whose_library_is_missing_says_what_to_install(echo: None) -> N
 
 
 def test_a_kind_need_not_be_said_of_the_usual_one() -> None:
-    assert target().system == KafkaCluster.spec_model()
+    assert target().system == KafkaClusterSpec()
     assert target(properties={"a": True}).system.properties == {"a": True}

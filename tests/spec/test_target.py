@@ -7,7 +7,7 @@ import pytest
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.loading import load_target
 from streamgauge.spec.target import Target
-from streamgauge.systems.kafka_cluster import KafkaClusterSpec
+from streamgauge.systems.embedded_kafka import KafkaClusterSpec
 
 from .conftest import Write
 from .samples import TARGET

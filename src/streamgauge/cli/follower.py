@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from streamgauge.cli.main import INTERRUPTED_EXIT_CODE
+from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE
 from streamgauge.cli.options import Debug, SecretFile
 from streamgauge.core.errors import BadInput, StreamgaugeError
 from streamgauge.core.guardian import temporary_folder

@@ -14,13 +14,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 
+from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.guardian import farewell, own_mark
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Whoever ends us, Ctrl-C, a scheduler or a terminal that closes: all the same, with nothing left running."""
-INTERRUPTED_EXIT_CODE = 130
-"""What commands give when they were ended; the signal's own takes its place (SIGTERM's is 143)."""
 
 _received: list[int] = []
 

@@ -8,8 +8,8 @@ import typer
 from rich.console import Console
 
 from streamgauge.analysis.pipeline import analyze
+from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE
 from streamgauge.cli.finding import find_run
-from streamgauge.cli.main import INTERRUPTED_EXIT_CODE
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.launch.run_cycle import RunCycle

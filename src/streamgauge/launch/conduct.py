@@ -22,7 +22,6 @@ from streamgauge.spec.families import family_of
 from streamgauge.spec.workload import Workload
 
 if TYPE_CHECKING:
-    from streamgauge.launch.progress import RunProgress
     from streamgauge.launch.run_records import RunRecords
 
 
@@ -48,13 +47,19 @@ class Judgement:
     words: str
 
 
+class Telling(Protocol):
+    """Who shows a run while it goes on."""
+
+    def tell(self, line: str) -> None: ...
+
+
 class Course(Protocol):
     """Plans cases as it goes: which one comes next hangs on what the ones before gave."""
 
     plan: Plan
     """With all cases so far."""
 
-    def cases(self, progress: RunProgress) -> Iterator[Case]:
+    def cases(self, progress: Telling) -> Iterator[Case]:
         """Each is to be run before the next is asked for."""
 
     def failure(self) -> str | None:

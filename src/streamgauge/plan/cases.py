@@ -1,10 +1,9 @@
-"""Cases: what is run at once, and gets one set of figures; and how sweeps make them."""
+"""Cases: what is run at once, and gets one set of figures."""
 
 from __future__ import annotations
 
-import itertools
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
@@ -47,7 +46,7 @@ class Case(SpecModel):
     work: SerializeAsAny[SpecModel]
     """What is done, in the family's own terms; of most families a load."""
     parameters: dict[str, Any]
-    """The swept fields and their values here."""
+    """The fields that differ from case to case, and their values here."""
     series: str = ""
     """Cases of a series go from light to heavy: after one that does not hold the others are not run."""
     iteration: int = 1
@@ -87,36 +86,6 @@ class Case(SpecModel):
         return as_work(self.work, Load)
 
 
-def sweep_cases(
-    kind: str,
-    run_id: str,
-    targets: Sequence[Target],
-    load: Load,
-    *,
-    sweep: Mapping[str, Sequence[Any]],
-    listed: Sequence[Mapping[str, Any]] = (),
-    rounds: int = 1,
-) -> list[Case]:
-    """Every target × every round × every listed case × every point of the sweep, in the order written."""
-    fields = list(sweep)
-    points = [dict(zip(fields, point, strict=True)) for point in itertools.product(*sweep.values())]
-    if not points:
-        empty = [field for field, values in sweep.items() if not values]
-        raise BadInput(f"sweep.{empty[0]}: has no values")
-    for field in fields:
-        if any(field in own for own in listed):
-            raise BadInput(f"cases: {field} is swept, too; say it in one of the two")
-    every = itertools.product(targets, range(1, rounds + 1), listed or ({},), points)
-    cases: list[Case] = []
-    for target, iteration, own, point in every:
-        parameters = {**own, **point}
-        swept, case_id = load_with(load, parameters), f"{len(cases) + 1:03d}"
-        cases.append(
-            load_case(kind, target, swept, case_id, run_id, parameters=parameters, iteration=iteration)
-        )
-    return cases
-
-
 def load_case(
     kind: str,
     target: Target,
@@ -154,8 +123,8 @@ def tag_of(run_id: str, case_id: str) -> int:
     return zlib.crc32(f"{run_id}/{case_id}".encode())
 
 
-def load_with(load: Load, parameters: Mapping[str, Any]) -> Load:
-    """The load with some fields replaced, by dotted path."""
+def load_with(load: Load, parameters: Mapping[str, Any], source: str) -> Load:
+    """The load with some fields replaced, by dotted path; `source`: the field that they come from."""
     if not parameters:
         return load
     content = load.model_dump(mode="json", by_alias=True)
@@ -165,9 +134,9 @@ def load_with(load: Load, parameters: Mapping[str, Any]) -> Load:
         for name in outer:
             place = place.get(name) if isinstance(place, dict) else None
         if not isinstance(place, dict) or field not in place:
-            raise BadInput(f"sweep.{path}: there is no such field in `load`")
+            raise BadInput(f"{source}.{path}: there is no such field in `load`")
         place[field] = value
-    return parse(Load, content, "sweep: load", whole="")
+    return parse(Load, content, f"{source}: load", whole="")
 
 
 def _notes(load: Load) -> Iterator[str]:

@@ -12,16 +12,12 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
-
-from pydantic import Field, field_validator
 
 from streamgauge.core.errors import SystemFailed, Unreachable
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.core.scratch import ScratchFolder
 from streamgauge.jvm.jars import Progress, classpath, fetch, locked_version
 from streamgauge.jvm.java import find_java
-from streamgauge.spec.system import SystemSpec
 from streamgauge.systems import kafka_properties
 from streamgauge.systems.contract import START_DEADLINE_S, System
 from streamgauge.systems.kafka_properties import Node
@@ -51,47 +47,12 @@ _LOGGING = (
 _SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
 
 
-class KafkaClusterSpec(SystemSpec):
-    """An embedded Apache Kafka, started for the run and stopped after it."""
-
-    kind: Literal["kafka_cluster"] = "kafka_cluster"
-    brokers: int = Field(default=1, ge=1, le=5)
-
-    @field_validator("brokers")
-    @classmethod
-    def _odd(cls, brokers: int) -> int:
-        if brokers % 2 == 0:
-            raise ValueError(f"{brokers} brokers cannot form a quorum well; allowed: 1, 3 or 5")
-        return brokers
-
-    @property
-    def most_replicas(self) -> int:
-        return self.brokers
-
-    @property
-    def process_count(self) -> int:
-        return self.brokers
-
-
 class KafkaCluster(System):
     """Brokers on 127.0.0.1 with a fresh, temporary data folder.
 
     Brokers die with the process that called `launch` (see `processes.spawn`), unless
     `dies_with_parent` is off; then whoever starts them has to see to their end.
     """
-
-    spec_model = KafkaClusterSpec
-    is_default = True
-
-    @classmethod
-    def of(cls, wanted: SystemSpec, log_dir: Path) -> System:
-        """The cluster that `cluster up` left running, if it is as wanted; else one of its own."""
-        from streamgauge.systems.local_cluster import ClusterInUse, status
-
-        running = status()
-        if running is None or running.brokers != wanted.process_count or wanted.properties:
-            return super().of(wanted, log_dir)
-        return ClusterInUse(running)
 
     def __init__(
         self,

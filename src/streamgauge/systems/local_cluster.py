@@ -24,7 +24,6 @@ from streamgauge.core.folders import state_folder
 from streamgauge.core.guardian import promise
 from streamgauge.core.scratch import remove_abandoned
 from streamgauge.jvm.jars import Progress
-from streamgauge.systems.contract import START_DEADLINE_S, System
 from streamgauge.systems.kafka_cluster import DATA_PREFIX, KafkaCluster
 from streamgauge.systems.kafka_properties import check_brokers
 from streamgauge.systems.processes import STOP_DEADLINE_S
@@ -86,33 +85,6 @@ def up(brokers: int = 1, progress: Callable[[Progress], None] | None = None) -> 
         started = _start(brokers, progress)
         settled()
         return started
-
-
-class ClusterInUse(System):
-    """The local cluster as a target's system: it was up before, and stays up."""
-
-    outlives_us = True
-
-    def __init__(self, state: LocalCluster) -> None:
-        self._state = state
-
-    def launch(self) -> None: ...
-
-    def wait_ready(self, deadline_s: float = START_DEADLINE_S) -> None: ...
-
-    def stop(self) -> None: ...
-
-    def endpoints(self) -> dict[str, str]:
-        return {"bootstrap": self._state.bootstrap}
-
-    def processes(self) -> dict[str, int]:
-        return {name: process.pid for name, process in self._state.processes.items()}
-
-    def ended(self) -> str | None:
-        return self._state.ended()
-
-    def description(self) -> str:
-        return "local cluster (streamgauge cluster up)"
 
 
 def status() -> LocalCluster | None:

@@ -55,6 +55,7 @@ def lead(run: RunDir, most: int = 100, records: RunRecords | None = None) -> Sea
     for count, case in enumerate(leading.cases(progress), 1):
         records.begin_case(case)
         if count > most:
+            records.end_early("interrupted")
             break
         records.end_case(case, CaseStatus("ok"), {})
     return leading

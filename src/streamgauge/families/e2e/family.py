@@ -25,9 +25,12 @@ class EndToEnd(Family["EndToEndWorkload"]):
         return EndToEndWorkload
 
     def expand(self, workload: EndToEndWorkload, run_id: str) -> list[Case]:
-        from streamgauge.plan.cases import sweep_cases
+        from streamgauge.plan.cases import load_case
 
-        return sweep_cases(self.kind, run_id, workload.targets, workload.load, sweep={})
+        return [
+            load_case(self.kind, target, workload.load, f"{number:03d}", run_id, parameters={})
+            for number, target in enumerate(workload.targets, 1)
+        ]
 
     def renewed(self, old_plan: dict[str, Any]) -> dict[str, Any] | None:
         from streamgauge.plan.old_plans import renewed_plan

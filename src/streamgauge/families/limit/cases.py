@@ -20,5 +20,5 @@ def search_case(search: Search, target: Target, load: Load, run_id: str, number:
         "warm_up_messages": 0 if per_stream else warm_up_messages,
         "stream_warm_up_messages": warm_up_messages // load.partition_count if per_stream else 0,
     }
-    changed = load_with(load, fields)
+    changed = load_with(load, fields, "search")
     return load_case("limit", target, changed, f"{number:03d}", run_id, parameters={"rate": rate})

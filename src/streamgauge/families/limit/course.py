@@ -12,7 +12,7 @@ from streamgauge.families.limit.cases import search_case
 from streamgauge.families.limit.rate_search import RateSearch, Trial, judge
 from streamgauge.families.limit.search_file import read_search, state_of, write_search
 from streamgauge.families.limit.section import Search
-from streamgauge.launch.progress import RunProgress
+from streamgauge.launch.conduct import Telling
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan, write_plan
@@ -29,7 +29,7 @@ class SearchCourse:
         self._search = plan.section_as(Search)
         self._known = read_search(run)
 
-    def cases(self, progress: RunProgress) -> Iterator[Case]:
+    def cases(self, progress: Telling) -> Iterator[Case]:
         """Each is to be run before the next is asked for."""
         self._catch_up(progress)
         while (case := self._next_case()) is not None:
@@ -45,7 +45,7 @@ class SearchCourse:
         held = self._state().held_per_s
         return "no rate that was tried holds the objectives" if held is None else None
 
-    def _catch_up(self, progress: RunProgress) -> None:
+    def _catch_up(self, progress: Telling) -> None:
         """Cases that ended just before the run was cut off, and were not judged yet."""
         judged = {trial.case for trial in self._known.trials}
         for case in self.plan.cases:
@@ -71,7 +71,7 @@ class SearchCourse:
         took_s = [trial.took_s for trial in self._known.trials]
         return sum(took_s) + max(took_s[1:] or took_s, default=0.0) > self._search.time_limit
 
-    def _judge(self, case: Case, progress: RunProgress, took_s: float) -> None:
+    def _judge(self, case: Case, progress: Telling, took_s: float) -> None:
         rate = case.load.rate
         assert isinstance(rate, float), "a search has one rate a case"
         figures = self._look(self._run, case)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from streamgauge.spec.family import Family
@@ -22,18 +22,10 @@ class Sweep(Family["SweepWorkload"]):
 
         return SweepWorkload
 
-    def expand(self, workload: SweepWorkload, run_id: str) -> list[Case]:
-        from streamgauge.plan.cases import sweep_cases
+    def expand(self, workload: SweepWorkload, run_id: str) -> Iterator[Case]:
+        from streamgauge.families.sweep.cases import cases_of
 
-        return sweep_cases(
-            self.kind,
-            run_id,
-            workload.targets,
-            workload.load,
-            sweep=workload.sweep,
-            listed=workload.cases,
-            rounds=workload.iterations,
-        )
+        return cases_of(workload, run_id)
 
     def renewed(self, old_plan: dict[str, Any]) -> dict[str, Any] | None:
         from streamgauge.plan.old_plans import renewed_plan

@@ -30,11 +30,21 @@ class Transports(Family["TransportsWorkload"]):
         return TransportsWorkload
 
     def expand(self, workload: TransportsWorkload, run_id: str) -> list[Case]:
-        from streamgauge.plan.cases import sweep_cases
+        from itertools import product
 
-        return sweep_cases(
-            self.kind, run_id, workload.targets, workload.load, sweep={}, listed=workload.cases
-        )
+        from streamgauge.plan.cases import load_case, load_with
+
+        return [
+            load_case(
+                self.kind,
+                target,
+                load_with(workload.load, step, "cases"),
+                f"{number:03d}",
+                run_id,
+                parameters=step,
+            )
+            for number, (target, step) in enumerate(product(workload.targets, workload.cases), 1)
+        ]
 
     def section(self, workload: TransportsWorkload) -> Ladder:
         from streamgauge.families.transports.workload import Ladder

@@ -8,15 +8,14 @@ import pytest
 from streamgauge.spec.system import SystemSpec
 from streamgauge.systems import local_cluster
 from streamgauge.systems.aeron_media_driver import AeronMediaDriver
-from streamgauge.systems.kafka_cluster import KafkaCluster, KafkaClusterSpec
-from streamgauge.systems.local_cluster import ClusterInUse
+from streamgauge.systems.embedded_kafka import ClusterInUse, EmbeddedKafka, KafkaClusterSpec
 
 
 def test_a_system_is_made_of_what_its_target_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_cluster, "status", lambda: None)
     wanted = SystemSpec.model_validate({"brokers": 3, "properties": {"auto.create.topics.enable": True}})
-    made = KafkaCluster.of(wanted, tmp_path)
-    assert isinstance(made, KafkaCluster)
+    made = EmbeddedKafka.of(wanted, tmp_path)
+    assert isinstance(made, EmbeddedKafka)
     assert (made.brokers, made.log_dir, made._overrides) == (
         3,
         tmp_path,
@@ -40,7 +39,7 @@ def test_a_cluster_that_is_up_is_used_if_it_is_as_wanted(
         brokers=3, bootstrap="127.0.0.1:9", processes={"broker-1": broker}, ended=lambda: "gone"
     )
     monkeypatch.setattr(local_cluster, "status", lambda: running)
-    made = KafkaCluster.of(KafkaClusterSpec.model_validate(wanted), tmp_path)
+    made = EmbeddedKafka.of(KafkaClusterSpec.model_validate(wanted), tmp_path)
     assert isinstance(made, ClusterInUse) is is_used
     if is_used:
         with made:  # neither started nor stopped

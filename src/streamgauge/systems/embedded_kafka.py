@@ -1,0 +1,75 @@
+"""The Kafka that we start: the local cluster if it is up and as wanted, else one for the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from streamgauge.spec.system import SystemSpec
+from streamgauge.systems import local_cluster
+from streamgauge.systems.contract import START_DEADLINE_S, System
+from streamgauge.systems.kafka_cluster import KafkaCluster
+from streamgauge.systems.local_cluster import LocalCluster
+
+
+class KafkaClusterSpec(SystemSpec):
+    """An embedded Apache Kafka, started for the run and stopped after it."""
+
+    kind: Literal["kafka_cluster"] = "kafka_cluster"
+    brokers: int = Field(default=1, ge=1, le=5)
+
+    @field_validator("brokers")
+    @classmethod
+    def _odd(cls, brokers: int) -> int:
+        if brokers % 2 == 0:
+            raise ValueError(f"{brokers} brokers cannot form a quorum well; allowed: 1, 3 or 5")
+        return brokers
+
+    @property
+    def most_replicas(self) -> int:
+        return self.brokers
+
+    @property
+    def process_count(self) -> int:
+        return self.brokers
+
+
+class EmbeddedKafka(KafkaCluster):
+    spec_model = KafkaClusterSpec
+    is_default = True
+
+    @classmethod
+    def of(cls, wanted: SystemSpec, log_dir: Path) -> System:
+        running = local_cluster.status()
+        if running is None or running.brokers != wanted.process_count or wanted.properties:
+            return super().of(wanted, log_dir)
+        return ClusterInUse(running)
+
+
+class ClusterInUse(System):
+    """The local cluster as a target's system: it was up before, and stays up."""
+
+    outlives_us = True
+
+    def __init__(self, state: LocalCluster) -> None:
+        self._state = state
+
+    def launch(self) -> None: ...
+
+    def wait_ready(self, deadline_s: float = START_DEADLINE_S) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def endpoints(self) -> dict[str, str]:
+        return {"bootstrap": self._state.bootstrap}
+
+    def processes(self) -> dict[str, int]:
+        return {name: process.pid for name, process in self._state.processes.items()}
+
+    def ended(self) -> str | None:
+        return self._state.ended()
+
+    def description(self) -> str:
+        return "local cluster (streamgauge cluster up)"
