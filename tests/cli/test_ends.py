@@ -1,0 +1,267 @@
+"""Whenever and however a command is ended: no process, port, topic or temporary folder of it is left, and
+`runs` and `results` say the same of what it ran.
+
+`make test` ends a few; `make proof` ends every command 30 times, at moments that are drawn.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.cli.killing import Place, after, drawn, end_at
+from tests.cli.streamgauge_command import command, one_run, streamgauge
+from tests.waiting import wait_for
+
+KILLS = int(os.environ.get("STREAMGAUGE_KILLS", "30"))
+PROOF = os.environ.get("STREAMGAUGE_PROOF") == "1"
+SIMULATED = "targets: [{name: sim, driver: simulated}]\nload: {messages: 2000, rate: 1k/s}\n"
+TARGET = "name: %s\ndriver: simulated\nsettings: {latency: {fixed: 1ms}, seed: %d}\n"
+GATEWAY = """adapter_set: S
+connections:
+  Q: {bootstrap.servers: "%s", map.t.to: i, field.v: "#{VALUE}"}
+"""
+Arguments = list[str | Path]
+
+
+def e2e(place: Place) -> Arguments:
+    load = ("--test-produce-messages", "20000", "--test-produce-rate", "2000")
+    return ["e2e", "--bootstrap", place.kafka, *load, "--out", place.out]
+
+
+def embedded(place: Place) -> Arguments:
+    return ["e2e", "--test-produce-messages", "20000", "--test-produce-rate", "2000", "--out", place.out]
+
+
+def simulated(place: Place) -> Arguments:
+    file = place.folder / "w.yaml"
+    file.write_text(SIMULATED)
+    return ["run", file, "--out", place.out]
+
+
+def sweep(place: Place) -> Arguments:
+    knobs = ("--topics", "1,2", "--partitions", "1,4", "--message-size", "64", "--stream-size", "1000")
+    return ["sweep", "--bootstrap", place.kafka, *knobs, "--out", place.out]
+
+
+def limit(place: Place) -> Arguments:
+    return [
+        *("limit", "--bootstrap", place.kafka, "--slo", "p99<50ms", "--step-time", "1s"),
+        *("--time-limit", "20s", "--out", place.out),
+    ]
+
+
+def compare(place: Place) -> Arguments:
+    for number, name in enumerate("ab"):
+        (place.folder / f"{name}.yaml").write_text(TARGET % (name, number))
+    sides = ("--a", place.folder / "a.yaml", "--b", place.folder / "b.yaml")
+    return ["compare", *sides, "--length", "10", "--messages", "10", "--repeat", "5000", "--out", place.out]
+
+
+def transports(place: Place) -> Arguments:
+    rates = ("--rps", "500,1k", "--seconds", "5s", "--warm-up", "100", "--force", "--no-harness")
+    return ["transports", "--transport", "aeron-ipc,zeromq", *rates, "--out", place.out]
+
+
+def fanout(place: Place) -> Arguments:
+    size = ("--clients", "10,20", "--duration", "5s", "--producers", "2")
+    return ["fanout", "--bootstrap", place.kafka, *size, "--out", place.out]
+
+
+def gateway(place: Place) -> Arguments:
+    file = place.folder / "gateway.yaml"
+    file.write_text(GATEWAY % place.kafka)
+    return ["gateway", "--config", file, "--port", "0", "--no-demo", "--processes", "2"]
+
+
+def generate(place: Place) -> Arguments:
+    return ["generate", place.kafka, "ends", "2", "10", "64", "base"]
+
+
+def cluster_up(place: Place) -> Arguments:
+    return ["cluster", "up"]
+
+
+def leader(place: Place) -> Arguments:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    return ["leader", "--leader-host", "127.0.0.1", "--leader-port", str(port)]
+
+
+def analyze(place: Place) -> Arguments:
+    return ["analyze", one_run(place.out)]
+
+
+def report(place: Place) -> Arguments:
+    return ["report", one_run(place.out)]
+
+
+@dataclass(frozen=True)
+class Trial:
+    arguments: Callable[[Place], Arguments]
+    span_s: float
+    """Moments are drawn from so long: about what the command takes, its end included."""
+    with_run: bool = False
+
+
+TRIALS = {
+    "run": Trial(simulated, 20),
+    "e2e": Trial(e2e, 35),
+    "e2e-embedded": Trial(embedded, 40),
+    "sweep": Trial(sweep, 35),
+    "limit": Trial(limit, 40),
+    "compare": Trial(compare, 25),
+    "transports": Trial(transports, 40),
+    "fanout": Trial(fanout, 40),
+    "gateway": Trial(gateway, 5),
+    "generate": Trial(generate, 5),
+    "cluster-up": Trial(cluster_up, 15),
+    "leader": Trial(leader, 10),
+    "analyze": Trial(analyze, 15, with_run=True),
+    "report": Trial(report, 5, with_run=True),
+}
+
+
+@pytest.fixture(scope="module")
+def broker(kafka: str) -> str:
+    """With a topic that is there, and stays."""
+    from confluent_kafka.admin import AdminClient, NewTopic
+
+    admin = AdminClient({"bootstrap.servers": kafka})
+    admin.create_topics([NewTopic("ends", 1, 1)])["ends"].result(30)
+    return kafka
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was measured and analysed, to be copied."""
+    place = Place(tmp_path_factory.mktemp("measured"), "")
+    done = streamgauge(*simulated(place), env=place.environment)
+    assert done.returncode in (0, 1), done.stderr
+    return place.out
+
+
+@contextmanager
+def cluster_put_away(place: Place) -> Iterator[None]:
+    """A cluster that came up whole before `cluster up` was ended is what it was to leave."""
+    yield
+    subprocess.run(command("cluster", "down"), env=place.environment, timeout=90, check=False)
+
+
+FEW = [
+    ("e2e", signal.SIGKILL, "topics"),
+    ("run", signal.SIGTERM, "java"),
+    ("gateway", signal.SIGKILL, "ports"),
+    ("generate", signal.SIGINT, 2.5),
+    ("leader", signal.SIGHUP, "java"),
+    ("cluster-up", signal.SIGKILL, "java"),
+]
+
+
+@pytest.mark.broker
+@pytest.mark.spark
+@pytest.mark.parametrize(("name", "sent", "when"), FEW)
+def test_nothing_is_left_of_a_command_that_is_ended(
+    name: str, sent: signal.Signals, when: str | float, broker: str, tmp_path: Path
+) -> None:
+    place = Place(tmp_path, broker)
+    before = place.topics()
+
+    def moment() -> bool:
+        if when == "topics":
+            return bool(place.topics() - before)
+        if when == "java":
+            return any(process.name() == "java" for process in place.processes())
+        return any(process.net_connections("tcp") for process in place.processes())
+
+    due = after(when) if isinstance(when, float) else moment
+    ended = end_at(place, TRIALS[name].arguments(place), sent, due, to_all=False)
+    assert ended.left == [], ended.how
+    if sent is signal.SIGKILL:
+        assert ended.exit_code == -sent
+    elif name != "generate":  # to end it with Ctrl-C is how it is meant to be used
+        assert ended.exit_code == 128 + sent
+
+
+@pytest.mark.skipif(not PROOF, reason="`make proof` ends every command 30 times")
+@pytest.mark.proof
+@pytest.mark.broker
+@pytest.mark.spark
+@pytest.mark.parametrize("name", TRIALS)
+def test_nothing_is_left_whenever_a_command_is_ended(
+    name: str, broker: str, measured: Path, tmp_path: Path
+) -> None:
+    trial, wrong = TRIALS[name], []
+    for number in range(KILLS):
+        sent, moment_s, to_all = drawn(name, number, trial.span_s)
+        place = Place(tmp_path / str(number), broker)
+        if trial.with_run:
+            shutil.copytree(measured, place.out, dirs_exist_ok=True)
+        arguments = trial.arguments(place)
+        with cluster_put_away(place) if name == "cluster-up" else _nothing():
+            ended = end_at(place, arguments, sent, after(moment_s), to_all=to_all)
+            left = [what for what in ended.left if not _is_the_cluster(what, place)]
+        wrong += [(ended.how, what) for what in left]
+    assert wrong == []
+
+
+@pytest.mark.skipif(not PROOF, reason="`make proof` ends every command 30 times")
+@pytest.mark.proof
+@pytest.mark.broker
+def test_a_cluster_down_that_is_ended_leaves_the_cluster_whole_or_nothing(
+    broker: str, tmp_path: Path
+) -> None:
+    wrong = []
+    for number in range(KILLS):
+        sent, moment_s, _ = drawn("cluster-down", number, 5)
+        place = Place(tmp_path / str(number), broker)
+        up = streamgauge("cluster", "up", env=place.environment)
+        assert up.returncode == 0, up.stderr
+        with cluster_put_away(place):
+            ended = end_at(place, ["cluster", "down"], sent, after(moment_s), to_all=False)
+            left = [what for what in ended.left if not _is_the_cluster(what, place)]
+        wrong += [(ended.how, what) for what in left]
+    assert wrong == []
+
+
+@pytest.mark.skipif(not PROOF, reason="`make proof` ends every command 30 times")
+@pytest.mark.proof
+@pytest.mark.spark
+@pytest.mark.broker
+def test_nothing_is_left_of_a_follower_that_is_ended(broker: str, tmp_path: Path) -> None:
+    lead = Place(tmp_path / "leader", broker)
+    arguments, wrong = leader(lead), []
+    with (
+        (lead.folder / "said.txt").open("w") as said,
+        subprocess.Popen(command(*arguments), env=lead.environment, stderr=said) as leading,
+    ):
+        try:
+            wait_for(lambda: "0 of 1 followers" in lead.said())
+            for number in range(KILLS):
+                sent, moment_s, to_all = drawn("follower", number, 12)
+                place = Place(tmp_path / str(number), broker)
+                ended = end_at(place, ["follower", *arguments[1:]], sent, after(moment_s), to_all=to_all)
+                wrong += [(ended.how, what) for what in ended.left]
+        finally:
+            leading.terminate()
+    assert wrong == []
+
+
+def _is_the_cluster(what: str, place: Place) -> bool:
+    """A broker of a cluster that is up whole, as `cluster status` says."""
+    is_of_cluster = (what.startswith("process") and "kafka" in what) or what.startswith("port")
+    return is_of_cluster and streamgauge("cluster", "status", env=place.environment).returncode == 0
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
