@@ -158,8 +158,10 @@ def test_lines_for_the_users_file(tmp_path: Path) -> None:
     assert (password.exit_code, token.exit_code) == (0, 0)
     (tmp_path / "users").write_text(password.stdout + token.stdout)
     users = load_users(tmp_path / "users")
-    users.authenticate("alice", "wonder", "::1")
-    users.authenticate(None, "0123456789abcdef", "::1")
+    check = users.authenticate("alice", "wonder", "::1")
+    assert check is not None
+    check()
+    assert users.authenticate(None, "0123456789abcdef", "::1") is None
 
 
 def test_a_port_that_is_taken(config: Path) -> None:

@@ -11,8 +11,8 @@ from streamgauge.gateway.protocol.codes import SessionCode
 from streamgauge.gateway.server.contract import NotAuthorized, SlowCheck
 
 LOGGER = logging.getLogger("streamgauge.gateway")
-_THREADS = 2
-"""The hash is computed outside Python's lock, so that threads are enough."""
+_THREADS = 1
+"""The hash is computed outside Python's lock: one core is all that guesses can cost."""
 
 
 class Admission:

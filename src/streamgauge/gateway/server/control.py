@@ -67,7 +67,8 @@ class Control:
             raise Refused(ControlCode.NO_SESSION, "there is no such session")
         session.last_request_ns = time.monotonic_ns()
         then = self._act(session, wanted)
-        if session.cohort.announced_bytes > self._gateway.settings.limits.recovery_bytes:
+        cohort, limits = session.cohort, self._gateway.settings.limits
+        if cohort.is_blocked and cohort.announced_bytes > limits.recovery_bytes:
             # It asks and does not read, or is not even there.
             self._gateway.kill(session, "too much is waiting to be read")
             then = None

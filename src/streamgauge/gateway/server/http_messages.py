@@ -107,7 +107,9 @@ class Exchange:
 
     def _receive(self, data: bytes) -> object:
         try:
-            self._peer.receive_data(data)
+            if data:
+                # Nothing would mean that nothing comes any more.
+                self._peer.receive_data(data)
             return self._peer.next_event()
         except h11.RemoteProtocolError as error:
             raise BadHttp(HTTPStatus(error.error_status_hint), str(error)) from None

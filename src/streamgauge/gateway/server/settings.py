@@ -85,10 +85,10 @@ class Limits(SpecModel):
     )
     cpu_window: Seconds = Field(default=4, gt=0, description="For so long an unused share is saved up.")
     password_checks_per_address_per_s: RatePerS = Field(
-        default=5, ge=1, description="Passwords that were not right before; what comes faster is refused."
+        default=20, ge=1, description="Passwords that were not right before; what comes faster is refused."
     )
     password_checks_per_user_per_s: RatePerS = Field(
-        default=20, ge=1, description="The same for a user, from all addresses together."
+        default=50, ge=1, description="The same for a user, from all addresses together."
     )
     password_checks_waiting: Count = Field(
         default=100, gt=0, description="Passwords that wait to be checked; beyond it sessions are refused."
