@@ -21,10 +21,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Entry points are read from what was installed, which a change of pyproject.toml does not reach."""
     project = tomllib.loads((config.rootpath / "pyproject.toml").read_text())["project"]
     for group, written in project["entry-points"].items():
-        missing = sorted(written.keys() - {point.name for point in entry_points(group=group)})
+        installed = {(point.name, point.value) for point in entry_points(group=group)}
+        missing = sorted(name for name, value in written.items() if (name, value) not in installed)
         if missing:
             pytest.exit(
-                f"{group}: {', '.join(missing)} not installed here; "
+                f"{group}: {', '.join(missing)} not installed here as written; "
                 "run: pip install --no-deps --no-build-isolation -e .",
                 returncode=pytest.ExitCode.USAGE_ERROR,
             )
