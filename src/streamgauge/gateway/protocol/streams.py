@@ -7,24 +7,13 @@ or away, events wait, and are conflated when they take too much room.
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterable
+from collections import deque
 from typing import Self
 
 from streamgauge.gateway.protocol import notifications
 from streamgauge.gateway.protocol.commands import Frequency
-from streamgauge.gateway.protocol.feeds import Feed
 from streamgauge.gateway.protocol.ring import RecoveryRing
-from streamgauge.gateway.protocol.subscriptions import Plan, Position
-
-
-class Subscription:
-    """A plan, and where the stream stands in each of its items."""
-
-    __slots__ = ("plan", "positions")
-
-    def __init__(self, plan: Plan, positions: list[Position]) -> None:
-        self.plan, self.positions = plan, positions
+from streamgauge.gateway.protocol.subscriptions import Plan, Position, Subscription, Subscriptions
 
 
 class Touched(list["Stream"]):
@@ -52,10 +41,9 @@ class Stream:
             "_recovery_bytes",
             "_thins_out_bytes",
             "_throttled_bytes",
-            "_times",
             "_touched",
         ),
-        *("_waiting", "announced_bytes", "conflates_at_once", "count", "is_open", "item_count", "lost"),
+        *("_waiting", "announced_bytes", "conflates_at_once", "count", "is_open", "lost"),
         *("outbox", "outbox_bytes", "ring", "subscriptions"),
     )
 
@@ -65,11 +53,7 @@ class Stream:
         self.count = count
         """Data lines so far."""
         self.ring = RecoveryRing(recovery_bytes, count)
-        self.subscriptions: dict[int, Subscription] = {}
-        self.item_count = 0
-        """Of all subscriptions together."""
-        self._times: dict[Feed, int] = {}
-        """How often each item is followed."""
+        self.subscriptions = Subscriptions()
         self.outbox: list[bytes] = []
         """Data lines to be sent next; they count once they are taken."""
         self.outbox_bytes = 0
@@ -97,19 +81,15 @@ class Stream:
             notifications.configured(plan.sub_id, plan.frequency),
         )
         positions = [Position(self, plan, index) for index in range(len(plan.feeds))]
-        self._add(Subscription(plan, positions))
+        self.subscriptions.add(Subscription(plan, positions))
         for position in positions:
             position.begin(snapshot=snapshot, length=length)
 
     def unsubscribe(self, sub_id: int) -> Plan:
         """Follow the items of a subscription no more; KeyError when there is none."""
-        subscription = self.subscriptions.pop(sub_id)
-        self.item_count -= len(subscription.positions)
+        subscription = self.subscriptions.remove(sub_id)
         for position in subscription.positions:
             position.end()
-            self._times[position.feed] -= 1
-            if not self._times[position.feed]:
-                del self._times[position.feed]
         self.announce(notifications.unsubscribed(sub_id))
         return subscription.plan
 
@@ -138,14 +118,7 @@ class Stream:
         for subscription in self.subscriptions.values():
             for position in subscription.positions:
                 position.end()
-        self.subscriptions.clear()
-        self._times.clear()
-        self.item_count = 0
-
-    def times_followed(self, feeds: Iterable[Feed]) -> list[int]:
-        """How often each of these would be followed, were they followed too."""
-        more = Counter(feeds)
-        return [self._times.get(feed, 0) + times for feed, times in more.items()]
+        self.subscriptions = Subscriptions()
 
     def block(self) -> None:
         """Whoever reads this cannot take more for now: let events wait."""
@@ -214,7 +187,7 @@ class Stream:
         )
         for subscription in self.subscriptions.values():
             positions = [position.copy(twin) for position in subscription.positions]
-            twin._add(Subscription(subscription.plan, positions))
+            twin.subscriptions.add(Subscription(subscription.plan, positions))
             for position in positions:
                 if position.throttle is not None and position.throttle.next_due_ns() is not None:
                     twin.wait_for(position)
@@ -284,12 +257,6 @@ class Stream:
             position.queue.clear()
             self._behind.remove(position)
         self._waiting.pop(position, None)
-
-    def _add(self, subscription: Subscription) -> None:
-        self.subscriptions[subscription.plan.sub_id] = subscription
-        self.item_count += len(subscription.positions)
-        for feed in subscription.plan.feeds:
-            self._times[feed] = self._times.get(feed, 0) + 1
 
     def _thin_out(self) -> None:
         """Frequencies may hold back more than there is room for; what has gone since is found out here."""

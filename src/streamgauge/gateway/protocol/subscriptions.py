@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -189,3 +190,45 @@ class Position:
         line = entry.line(self._prefix, self.plan.view, self.base)
         self.base = entry
         return line
+
+
+class Subscription:
+    """A plan, and where the stream stands in each of its items."""
+
+    __slots__ = ("plan", "positions")
+
+    def __init__(self, plan: Plan, positions: list[Position]) -> None:
+        self.plan, self.positions = plan, positions
+
+
+class Subscriptions(dict[int, Subscription]):
+    """Of one stream, by their number."""
+
+    __slots__ = ("_times", "item_count")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.item_count = 0
+        """Of all of them together."""
+        self._times: dict[Feed, int] = {}
+        """How often each item is followed."""
+
+    def add(self, subscription: Subscription) -> None:
+        self[subscription.plan.sub_id] = subscription
+        self.item_count += len(subscription.positions)
+        for feed in subscription.plan.feeds:
+            self._times[feed] = self._times.get(feed, 0) + 1
+
+    def remove(self, sub_id: int) -> Subscription:
+        """KeyError when there is none."""
+        subscription = self.pop(sub_id)
+        self.item_count -= len(subscription.positions)
+        for feed in subscription.plan.feeds:
+            self._times[feed] -= 1
+            if not self._times[feed]:
+                del self._times[feed]
+        return subscription
+
+    def times_followed(self, feeds: Iterable[Feed]) -> list[int]:
+        """How often each of these would be followed, were they followed too."""
+        return [self._times.get(feed, 0) + times for feed, times in Counter(feeds).items()]

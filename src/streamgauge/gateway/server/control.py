@@ -116,7 +116,7 @@ class Control:
         self.cost += len(wanted.items) * (1 + len(wanted.fields) // _FIELDS_PER_COST)
         feeds = _feeds(items, wanted)
         most = limits.subscriptions_per_item
-        if any(times > most for times in session.cohort.times_followed(feeds)):
+        if any(times > most for times in session.cohort.subscriptions.times_followed(feeds)):
             _prune(items, feeds)
             raise Refused(ControlCode.BAD_GROUP, f"a session may subscribe to an item {most} times")
         diffing = session.diffing(gateway.diff_order, gateway.json_min_length)
@@ -136,7 +136,7 @@ class Control:
 
     def _check_room(self, session: Session, more: int) -> None:
         holdings, limits = self._gateway.holdings, self._gateway.settings.limits
-        if session.cohort.item_count + more > limits.items_per_session:
+        if session.cohort.subscriptions.item_count + more > limits.items_per_session:
             raise Refused(ControlCode.BAD_GROUP, f"a session may have {limits.items_per_session} items")
         if holdings.items_of(session.address) + more > limits.items_of_address:
             raise Refused(
@@ -193,7 +193,7 @@ class Control:
     def _alone(self, session: Session) -> Cohort:
         """Its cohort, which it does not share any more; to be split off takes as long as it has items."""
         if len(session.cohort.members) > 1:
-            self.cost += session.cohort.item_count // _COPIED_ITEMS_PER_COST
+            self.cost += session.cohort.subscriptions.item_count // _COPIED_ITEMS_PER_COST
         return self._gateway.delivery.split(session)
 
     def _told(self, session: Session, wanted: SendMessage) -> bytes | None:

@@ -131,7 +131,7 @@ class Gateway:
     def drop(self, session: Session) -> None:
         if self.sessions.pop(session.id, None) is None:
             return
-        self.holdings.closed(session.address, session.cohort.item_count)
+        self.holdings.closed(session.address, session.cohort.subscriptions.item_count)
         self.delivery.cohorts.leave(session)
         link, session.link = session.link, None
         if link is not None:
