@@ -43,12 +43,13 @@ class Stream:
             "_throttled_bytes",
             "_touched",
         ),
-        *("_waiting", "announced_bytes", "conflates_at_once", "count", "is_open", "lost"),
+        *("_waiting", "announced_bytes", "burst_bytes", "conflates_at_once", "count", "is_open", "lost"),
         *("outbox", "outbox_bytes", "ring", "subscriptions"),
     )
 
     def __init__(self, touched: Touched, *, limit_bytes: int, recovery_bytes: int, count: int = 0) -> None:
         self._touched, self._is_touched = touched, False
+        self.burst_bytes = touched.burst_bytes
         self._limit_bytes, self._recovery_bytes = limit_bytes, recovery_bytes
         self.count = count
         """Data lines so far."""
@@ -223,9 +224,12 @@ class Stream:
         of them often: what has become too much is not left to grow until the batch is done."""
         self.outbox.append(line)
         self.outbox_bytes += len(line)
-        if self.outbox_bytes > self._touched.burst_bytes:
-            self._touched.is_full = True
+        if self.outbox_bytes > self.burst_bytes:
+            self.overflows()
         self.touch()
+
+    def overflows(self) -> None:
+        self._touched.is_full = True
 
     def hold(self, position: Position, size_bytes: int) -> None:
         """A position has one more entry in its queue."""

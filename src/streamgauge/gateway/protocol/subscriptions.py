@@ -98,8 +98,14 @@ class Position:
     def offer(self, event: Event, now_ns: int) -> None:
         stream = self.stream
         if self.throttle is None and stream.is_open:
-            stream.put(event.line(self._prefix, self.plan.view, self.base))
+            # What `put` does, without another call: this is where every update passes.
+            line = event.line(self._prefix, self.plan.view, self.base)
             self.base = event
+            stream.outbox.append(line)
+            stream.outbox_bytes += len(line)
+            if stream.outbox_bytes > stream.burst_bytes:
+                stream.overflows()
+            stream.touch()
         elif self.awaits_end or self.throttle is None or self.throttle.admits(event, now_ns):
             # A snapshot is not held back by a frequency.
             self._pass(event)
