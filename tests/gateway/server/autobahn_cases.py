@@ -11,12 +11,13 @@ that it needs is refused (3.*). 8.* and 11.* are not in the suite.
 
 from __future__ import annotations
 
-import itertools
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0x0, 0x1, 0x2, 0x8, 0x9, 0xA
+from . import client_frames
+from .client_frames import BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT
+
 ANSWER = "ANSWER"
 LIMIT_BYTES = 70_000
 """Of a message, in the gateway that the cases are tried on."""
@@ -40,16 +41,7 @@ class Case:
 def frame(
     payload: bytes = b"", opcode: int = TEXT, *, fin: bool = True, rsv: int = 0, size: int | None = None
 ) -> bytes:
-    """`size`: told to be its length."""
-    told = len(payload) if size is None else size
-    first = (0x80 if fin else 0) | rsv << 4 | opcode
-    if told < 126:
-        head = struct.pack(">BB", first, 0x80 | told)
-    elif told < 65_536:
-        head = struct.pack(">BBH", first, 0x80 | 126, told)
-    else:
-        head = struct.pack(">BBQ", first, 0x80 | 127, told)
-    return head + _MASK + bytes(byte ^ mask for byte, mask in zip(payload, itertools.cycle(_MASK)))
+    return client_frames.frame(payload, opcode, fin=fin, rsv=rsv, mask=_MASK, size=size)
 
 
 def pong(payload: bytes) -> str:

@@ -8,10 +8,10 @@ import ssl
 import struct
 from typing import Protocol, Self
 
+from .client_frames import CLOSE, TEXT, frame
 from .running import ADAPTER_SET, DEADLINE_S
 
 CREATE = f"create_session\r\nLS_adapter_set={ADAPTER_SET}&LS_cid=test&LS_send_sync=false"
-TEXT, BINARY, CLOSE, PING, PONG = 0x1, 0x2, 0x8, 0x9, 0xA
 
 
 class Server(Protocol):
@@ -94,16 +94,7 @@ class WebSocket:
         self.send_frame(text.encode())
 
     def send_frame(self, payload: bytes, opcode: int = TEXT, *, fin: bool = True) -> None:
-        mask = os.urandom(4)
-        masked = bytes(byte ^ mask[at % 4] for at, byte in enumerate(payload))
-        first = opcode | (0x80 if fin else 0)
-        if len(payload) < 126:
-            head = struct.pack(">BB", first, 0x80 | len(payload))
-        elif len(payload) < 65_536:
-            head = struct.pack(">BBH", first, 0x80 | 126, len(payload))
-        else:
-            head = struct.pack(">BBQ", first, 0x80 | 127, len(payload))
-        self.socket.sendall(head + mask + masked)
+        self.socket.sendall(frame(payload, opcode, fin=fin, mask=os.urandom(4)))
 
     def line(self) -> str:
         """The next line that is not a sign of life."""

@@ -11,7 +11,8 @@ import pytest
 from streamgauge.gateway.server.budget import Reason
 from streamgauge.gateway.server.server import Page
 
-from .raw_client import PING, WebSocket, connect, get
+from .client_frames import PING, frame
+from .raw_client import WebSocket, connect, get
 from .running import Running, running
 
 UNLIMITED = 10_000_000
@@ -66,7 +67,7 @@ def test_what_many_begin_and_do_not_end_is_not_kept_without_bounds(
 def test_who_keeps_the_processor_busy_is_read_later_and_others_are_not() -> None:
     limits = {"requests_per_s": UNLIMITED, "cpu_share": 0.05, "cpu_window": "4s"}
     with running({"limits": limits}) as server, witness(server) as client, WebSocket(server) as busy:
-        frames = b"".join(bytes([0x80 | PING, 0x80]) + bytes(4) for _ in range(1000))
+        frames = 1000 * frame(b"", PING)
         for _ in range(2000):
             busy.socket.sendall(frames)
             if server.server.gateway.counters.reads_delayed:
@@ -78,14 +79,13 @@ def test_who_keeps_the_processor_busy_is_read_later_and_others_are_not() -> None
 
 
 def test_what_comes_along_with_too_many_requests_waits_too() -> None:
-    request = b"control\r\nLS_reqId=1&LS_op=delete&LS_subId=7"
-    frame = bytes([0x81, 0x80 | len(request)]) + bytes(4) + request
+    request = frame(b"control\r\nLS_reqId=1&LS_op=delete&LS_subId=7")
     with running({"limits": {"requests_per_s": 20}}) as server, WebSocket(server) as client:
         counters = server.server.gateway.counters
-        client.socket.sendall(100 * frame)
+        client.socket.sendall(100 * request)
         server.wait_until(lambda: counters.requests >= 20)
         assert counters.requests < 60
-        assert server.metric("kept_bytes") >= 40 * len(frame)
+        assert server.metric("kept_bytes") >= 40 * len(request)
         answers = [client.line() for _ in range(30)]
         assert all(each.startswith("REQERR,1,") for each in answers)
 
@@ -103,8 +103,7 @@ def test_who_sends_much_at_once_takes_turns_with_others() -> None:
 
         reception.on_websocket = slowly  # type: ignore[method-assign]
         with WebSocket(server) as greedy, WebSocket(server) as modest:
-            frame = bytes([0x81, 0x80 | 4]) + bytes(4)
-            greedy.socket.sendall(50 * (frame + b"wsok"))
+            greedy.socket.sendall(50 * frame(b"wsok"))
             server.wait_until(lambda: order)
             modest.send("heartbeat\r\n")
             assert greedy.lines(50) == 50 * ["WSOK"]

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from .autobahn_cases import ANSWER, CLOSE, LIMIT_BYTES, PONG, Case, all_cases, pong
-from .raw_client import TEXT, Closed, WebSocket
+from .autobahn_cases import ANSWER, LIMIT_BYTES, Case, all_cases, pong
+from .client_frames import CLOSE, PONG, TEXT
+from .raw_client import Closed, WebSocket
 from .running import Running, running
 
 

@@ -13,7 +13,8 @@ from streamgauge.gateway.server.server import Page
 from streamgauge.gateway.server.settings import ServerSettings
 
 from ..connector.certificates import authority, signed_by
-from .raw_client import BINARY, TEXT, Answer, Closed, WebSocket, connect, get, post
+from .client_frames import BINARY, TEXT
+from .raw_client import Answer, Closed, WebSocket, connect, get, post
 from .running import Running, running
 
 

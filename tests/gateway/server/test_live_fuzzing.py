@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from ..protocol.proof import tries
 from ..protocol.test_requests import PIECES
-from .raw_client import CREATE, TEXT, Closed, WebSocket, close_all, connect, leave_open
+from .client_frames import TEXT
+from .raw_client import CREATE, Closed, WebSocket, close_all, connect, leave_open
 from .running import Running, running
 
 

@@ -6,15 +6,11 @@ import time
 
 import pytest
 
-from .raw_client import PING, TEXT, WebSocket
+from .client_frames import PING, TEXT, frame
+from .raw_client import WebSocket
 from .running import Running, running
 
 UNLIMITED = 10_000_000
-
-
-def masked(payload: bytes, opcode: int = TEXT, *, fin: bool = True) -> bytes:
-    """A short frame as from a client, under a mask of zeros."""
-    return bytes([opcode | (0x80 if fin else 0), 0x80 | len(payload)]) + bytes(4) + payload
 
 
 def waiting_bytes(server: Running) -> int:
@@ -41,22 +37,18 @@ def send_until_closed(client: WebSocket, data: bytes, most: int) -> int:
 def test_a_message_is_of_so_many_fragments_and_no_more() -> None:
     with running({"limits": {"requests_per_s": UNLIMITED}}) as server:
         with WebSocket(server) as client:
-            client.socket.sendall(
-                masked(b"ws", fin=False) + 254 * masked(b"", 0, fin=False) + masked(b"ok", 0)
-            )
+            client.socket.sendall(frame(b"ws", fin=False) + 254 * frame(b"", 0, fin=False) + frame(b"ok", 0))
             assert client.line() == "WSOK"
         with WebSocket(server) as client:
-            client.socket.sendall(
-                masked(b"ws", fin=False) + 5000 * masked(b"", 0, fin=False) + masked(b"ok", 0)
-            )
+            client.socket.sendall(frame(b"ws", fin=False) + 5000 * frame(b"", 0, fin=False) + frame(b"ok", 0))
             assert client.closed_with() == 1008
 
 
-@pytest.mark.parametrize("frame", [masked(b"", PING), masked(b"", 0xA), masked(b"", 0, fin=False)])
-def test_every_frame_is_charged_be_it_empty_or_a_control_frame(frame: bytes) -> None:
+@pytest.mark.parametrize("sent", [frame(b"", PING), frame(b"", 0xA), frame(b"", 0, fin=False)])
+def test_every_frame_is_charged_be_it_empty_or_a_control_frame(sent: bytes) -> None:
     with running({"limits": {"requests_per_s": 50}}) as server, WebSocket(server) as client:
         client.open_session()
-        client.socket.sendall(masked(b"", fin=False) + 100 * frame)
+        client.socket.sendall(frame(b"", fin=False) + 100 * sent)
         server.wait_until(
             lambda: any(not each.link.transport.is_reading() for each in server.server.websockets)
         )
@@ -66,7 +58,7 @@ def test_pings_of_who_does_not_read_are_not_answered_without_bounds() -> None:
     with running({"limits": {"requests_per_s": UNLIMITED}}) as server, WebSocket(server) as client:
         client.open_session()
         most_bytes = 0
-        pings = 500 * masked(b"p" * 125, PING)
+        pings = 500 * frame(b"p" * 125, PING)
         for _ in range(100):
             client.socket.sendall(pings)
             most_bytes = max(most_bytes, server.call(waiting_bytes, server))
@@ -77,8 +69,8 @@ def test_the_newest_ping_is_answered_when_there_is_room_again() -> None:
     with running({"limits": {"requests_per_s": UNLIMITED}}) as server, WebSocket(server) as client:
         client.open_session()
         while not server.call(waiting_bytes, server):
-            client.socket.sendall(500 * masked(b"old" * 40, PING))
-        client.socket.sendall(masked(b"newest", PING))
+            client.socket.sendall(500 * frame(b"old" * 40, PING))
+        client.socket.sendall(frame(b"newest", PING))
         found = b""
         while found != b"newest":
             opcode, found = client.frame()
@@ -86,7 +78,7 @@ def test_the_newest_ping_is_answered_when_there_is_room_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [masked(b"p" * 125, PING), masked(b"control\r\nLS_reqId=1&LS_op=delete&LS_subId=7")]
+    "said", [frame(b"p" * 125, PING), frame(b"control\r\nLS_reqId=1&LS_op=delete&LS_subId=7")]
 )
 def test_what_is_added_for_who_does_not_read_is_no_progress(said: bytes) -> None:
     limits = {"requests_per_s": UNLIMITED, "unread_deadline": "1s"}
@@ -98,14 +90,13 @@ def test_what_is_added_for_who_does_not_read_is_no_progress(said: bytes) -> None
 def test_who_does_not_read_is_dropped_without_a_session_too() -> None:
     limits = {"requests_per_s": UNLIMITED, "unread_deadline": "1s", "connect_deadline": "60s"}
     with running({"limits": limits}) as server, WebSocket(server) as client:
-        assert send_until_closed(client, 200 * masked(b"p" * 125, PING), 500) < 500
+        assert send_until_closed(client, 200 * frame(b"p" * 125, PING), 500) < 500
         assert server.metric('drops_total{process="0",reason="unread"}') == 1
 
 
-@pytest.mark.parametrize("bit", [0x40, 0x20, 0x10])
+@pytest.mark.parametrize("bit", [4, 2, 1])
 def test_reserved_bits_are_for_extensions_and_none_was_agreed_on(bit: int) -> None:
     with running() as server, WebSocket(server) as client:
         client.open_session()
-        frame = masked(b"wsok")
-        client.socket.sendall(bytes([frame[0] | bit]) + frame[1:])
+        client.socket.sendall(frame(b"wsok", rsv=bit))
         assert client.closed_with() == 1002

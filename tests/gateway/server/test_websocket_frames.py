@@ -19,7 +19,8 @@ from streamgauge.gateway.server.websocket_frames import (
 )
 
 from ..protocol.proof import tries
-from .autobahn_cases import BINARY, CONTINUATION, PING, PONG, TEXT, close, frame
+from .autobahn_cases import close, frame
+from .client_frames import BINARY, CONTINUATION, PING, PONG, TEXT
 
 LIMIT, FRAGMENTS = 1000, 20
 

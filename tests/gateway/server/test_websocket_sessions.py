@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from .client_frames import PING, PONG
 from .memory_source import MemorySource
-from .raw_client import PING, PONG, Closed, WebSocket
+from .raw_client import Closed, WebSocket
 from .running import Running, running
 
 

@@ -8,9 +8,10 @@ import random
 from abc import ABC, abstractmethod
 from itertools import count
 
+from ..client_frames import BINARY, CLOSE, CONTINUATION, PING, TEXT
 from .peer import Peer
 from .programs import ADAPTER_SET, FAT, TICKS
-from .wire_bytes import BINARY, CLOSE, CONTINUATION, CREATE, PING, TEXT, UPGRADE, frame, post, subscribe
+from .wire_bytes import CREATE, UPGRADE, frame, post, subscribe
 
 _names = count()
 

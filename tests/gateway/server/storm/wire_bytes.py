@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import struct
-
+from .. import client_frames
+from ..client_frames import TEXT
 from .programs import ADAPTER_SET, TOKEN
 
-TEXT, CONTINUATION, BINARY, CLOSE, PING = 0x1, 0x0, 0x2, 0x8, 0x9
 UPGRADE = (
     b"GET /lightstreamer HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
@@ -16,16 +15,8 @@ CREATE = f"LS_adapter_set={ADAPTER_SET}&LS_cid=storm&LS_send_sync=false&LS_passw
 
 
 def frame(payload: bytes | str, opcode: int = TEXT, *, fin: bool = True, reserved: int = 0) -> bytes:
-    """Masked with zeros, which is allowed and costs nothing."""
     data = payload.encode() if isinstance(payload, str) else payload
-    first = opcode | (0x80 if fin else 0) | reserved << 4
-    if len(data) < 126:
-        head = struct.pack(">BB", first, 0x80 | len(data))
-    elif len(data) < 65_536:
-        head = struct.pack(">BBH", first, 0x80 | 126, len(data))
-    else:
-        head = struct.pack(">BBQ", first, 0x80 | 127, len(data))
-    return head + b"\0\0\0\0" + data
+    return client_frames.frame(data, opcode, fin=fin, rsv=reserved)
 
 
 def subscribe(item: str, schema: str, *, sub: int = 1, more: str = "") -> str:
