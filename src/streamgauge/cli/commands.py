@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from streamgauge.core.run_dir import use_for_other_schemes
 from streamgauge.spec.families import all_families, broken_families
 from streamgauge.spec.family import Family
 
@@ -130,4 +129,6 @@ def every_command(
     ] = False,
 ) -> None:
     """One benchmarking suite for Kafka and what people weigh against it."""
+    from streamgauge.core.run_dir import use_for_other_schemes
+
     use_for_other_schemes(_open_other_files)

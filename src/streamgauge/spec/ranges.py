@@ -34,11 +34,11 @@ def swept_values(path: str, given: Any) -> Any:
     return tuple(values)
 
 
-def swept_fields(sweep: Any) -> Any:
-    """The same for each field of a sweep, by its dotted path."""
-    if not isinstance(sweep, dict):
-        return sweep
-    return {path: swept_values(str(path), values) for path, values in sweep.items()}
+def swept_fields(fields: Any) -> Any:
+    """The same for each of several fields, by their dotted paths."""
+    if not isinstance(fields, dict):
+        return fields
+    return {path: swept_values(str(path), values) for path, values in fields.items()}
 
 
 def listed_values(path: str, text: str) -> tuple[Any, ...]:

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from streamgauge.cli.commands import _AFTER, _BEFORE, _command, app
+from streamgauge.spec.families import all_families
+
+SAID_OF_ALL = """
+import sys
+from streamgauge.cli.commands import app
+try:
+    app(["--help"])
+except SystemExit:
+    pass
+heavy = {"pyspark", "numpy", "pandas", "plotly", "confluent_kafka", "scipy"} & set(sys.modules)
+ours = {name for name in sys.modules if name.startswith("streamgauge.families.")}
+print(sorted(heavy), sorted(name for name in ours if name.count(".") > 2 and not name.endswith(".family")))
+"""
+
+
+def test_help_names_every_command_and_imports_none() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SAID_OF_ALL], capture_output=True, text=True, timeout=60, check=True
+    )
+    for family in all_families():
+        for name in family.commands:
+            assert f" {name} " in done.stdout
+    for name in (*_BEFORE, *_AFTER):
+        assert f" {name} " in done.stdout
+    assert done.stdout.splitlines()[-1] == "[] []"
+
+
+def test_a_command_that_there_is_not_is_refused() -> None:
+    told = CliRunner().invoke(app, ["compere"])
+    assert told.exit_code == 2
+    assert "No such command 'compere'" in told.output
+
+
+@pytest.mark.parametrize("name", [*_BEFORE, *_AFTER])
+def test_every_command_of_no_family_is_where_it_is_said_to_be(name: str) -> None:
+    made = _command(name, "words")
+    assert made.name == name
+
+
+@pytest.mark.parametrize("family", all_families(), ids=lambda family: family.kind)
+def test_every_command_of_a_family_can_tell_its_flags(family: object) -> None:
+    for name in family.commands:  # type: ignore[attr-defined]
+        told = CliRunner().invoke(app, [name, "--help"])
+        assert told.exit_code == 0, told.output
+        assert "--debug" in told.output
