@@ -71,9 +71,6 @@ def log_to_stderr(level: int = logging.WARNING) -> None:
     LOGGER.addHandler(handler)
     LOGGER.setLevel(level)
     LOGGER.propagate = False
-    if level > logging.DEBUG:
-        # A line for every broken frame would let anybody fill the disk; /metrics counts them.
-        logging.getLogger(f"{LOGGER.name}.picows").setLevel(logging.CRITICAL)
 
 
 def main() -> None:

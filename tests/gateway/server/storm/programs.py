@@ -9,9 +9,11 @@ import os
 import select
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from streamgauge.core.parent_death import die_with_parent
@@ -24,9 +26,14 @@ END_DEADLINE_S = 20.0
 
 
 class Program:
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process, self._unread = process, b""
+    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+        self._process, self._log, self._unread = process, log, b""
         self.pid = process.pid
+
+    @property
+    def log(self) -> str:
+        """What it has said to standard error."""
+        return self._log.read_text(errors="replace")
 
     def ask(self, what: str, deadline_s: float) -> dict[str, Any]:
         assert self._process.stdin is not None
@@ -47,7 +54,7 @@ class Program:
             readable, _, _ = select.select([handle], [], [], max(0.0, until_s - time.monotonic()))
             data = os.read(handle, 65_536) if readable else b""
             if not data:
-                raise AssertionError(f"{self._process.args!r} has not answered within {deadline_s:g} s")
+                raise AssertionError(f"{self._process.args!r}: no answer in {deadline_s:g} s; {self.log}")
             self._unread += data
         line, _, self._unread = self._unread.partition(b"\n")
         found: dict[str, Any] = json.loads(line)
@@ -56,21 +63,24 @@ class Program:
 
 @contextmanager
 def program(module: str, **given: Any) -> Iterator[Program]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", f"tests.gateway.server.storm.{module}", json.dumps(given)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        preexec_fn=die_with_parent(),
-    )
-    with process:
-        try:
-            yield Program(process)
-        finally:
-            process.terminate()
+    command = [sys.executable, "-m", f"tests.gateway.server.storm.{module}", json.dumps(given)]
+    with tempfile.NamedTemporaryFile() as log:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            preexec_fn=die_with_parent(),
+        )
+        with process:
             try:
-                process.wait(END_DEADLINE_S)
+                yield Program(process, Path(log.name))
             finally:
-                process.kill()
+                process.terminate()
+                try:
+                    process.wait(END_DEADLINE_S)
+                finally:
+                    process.kill()
 
 
 def say(**what: Any) -> None:

@@ -54,6 +54,7 @@ def test_honest_clients_do_not_notice_a_storm() -> None:
                 stormy = honest.ask("mark", MARK_DEADLINE_S)
         drops = dropped(monitoring)
         turns = gateway.end(END_DEADLINE_S)
+        log = gateway.log
     tell(outcomes, quiet=quiet, storm=stormy, memory=str(watch), dropped=drops, turns=turns)
     assert quiet["trouble"] == stormy["trouble"] == {}, "an update was missing, or a connection was closed"
     assert quiet["behind"] == stormy["behind"] == 0
@@ -63,6 +64,7 @@ def test_honest_clients_do_not_notice_a_storm() -> None:
     assert watch.answers > 0
     assert [name for name, of_attack in outcomes.items() if not of_attack] == []
     assert {"rules", "unfinished"} <= drops.keys(), "who broke these was not dropped for it"
+    assert log == "", "whoever attacks could fill the log"
     assert turns["longest_turn_ms"] < LONGEST_TURN_MS
     if PROOF:
         assert stormy["p99_ms"] <= 2 * quiet["p99_ms"]
