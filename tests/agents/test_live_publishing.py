@@ -66,7 +66,7 @@ def test_every_second_is_told_once_and_adds_up(assign: Assign, monkeypatch: pyte
 def test_a_broker_that_does_not_answer_is_told_and_nothing_else(
     assign: Assign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(bootstrap: str, deadline_s: float) -> FakeSender:
+    def refuse(bootstrap: str, run: str, deadline_s: float) -> FakeSender:
         raise Unreachable(f"Kafka at {bootstrap} did not answer")
 
     monkeypatch.setattr(live_publishing, "MetricsSender", refuse)
