@@ -24,7 +24,17 @@ def test_a_run_on_hdfs_is_measured_analysed_and_reported(
     with hdfs(tmp_path) as address:
         out = f"{address}/runs"
         done = streamgauge(
-            *("e2e", "--bootstrap", kafka, "--out", out, "--test-produce-messages", "2000"),
+            *(
+                "e2e",
+                "--warm-up-messages",
+                "none",
+                "--bootstrap",
+                kafka,
+                "--out",
+                out,
+                "--test-produce-messages",
+                "2000",
+            ),
             *("--test-produce-rate", "2000", "--warm-up-messages", "0"),
             cwd=tmp_path,
         )

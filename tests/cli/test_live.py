@@ -27,7 +27,7 @@ def live_run(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
     out = tmp_path_factory.mktemp("runs")
     running = subprocess.Popen(
         command(
-            *("e2e", "--bootstrap", kafka, "--live", "on", "--out", out),
+            *("e2e", "--warm-up-messages", "none", "--bootstrap", kafka, "--live", "on", "--out", out),
             *("--test-producer-processes", "1", "--test-consumer-processes", "2"),
             *("--test-produce-messages", str(MESSAGES), "--test-produce-rate", "1000"),
             *("--warm-up-messages", str(WARM_UP)),

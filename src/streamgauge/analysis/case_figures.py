@@ -13,6 +13,7 @@ from streamgauge.analysis.scopes import measured, merged_by
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.status import CaseStatus, RunStatus
 from streamgauge.plan.cases import Case
+from streamgauge.plan.warm_up_file import WarmUpEnding
 from streamgauge.plan.plan_file import Plan
 from streamgauge.tables.results import ACCOUNTING, CASE, MEASURE, SECOND
 
@@ -89,6 +90,7 @@ def _planned(case: Case, ended: CaseStatus | None) -> Row:
         "notes": case.notes,
         "is_paced": rate != "unlimited",
         "constant_rate_per_s": rate if isinstance(rate, float) else None,
+        "never_settled": case.warm_up is not None and case.warm_up.ended is WarmUpEnding.LIMIT,
     }
 
 

@@ -39,6 +39,8 @@ class Judged:
     p50_ms: float | None = None
     p99_ms: float | None = None
     lag_p99_ms: float | None = None
+    never_settled: bool = False
+    """The warm-up came to its limit before the load was at rest."""
     medians_ms: Sequence[float] = ()
     """Of each second that was measured, in their order."""
     drift_ms_per_s: float | None = None
@@ -89,6 +91,8 @@ def _not_at_rest(case: Judged) -> Iterator[Cause]:
             change_second_count=found.change_second,
             drift_ms_per_s=case.drift_ms_per_s,
         )
+    elif case.never_settled:
+        yield cause(CauseCode.NEVER_SETTLED, drift_ms_per_s=case.drift_ms_per_s)
 
 
 def _rate_missed(case: Judged) -> Iterator[Cause]:

@@ -85,6 +85,7 @@ def _judged(row: Row, missed_rate: bool, wanted_per_s: float | None, limit: Limi
         p50_ms=row[f"{leg}_p50_ms"],
         p99_ms=row[f"{leg}_p99_ms"],
         lag_p99_ms=row["lag_ms"],
+        never_settled=row["never_settled"],
         medians_ms=row[f"{leg}_medians_ms"],
         drift_ms_per_s=row["drift_ms_per_s"],
         limit=limit,

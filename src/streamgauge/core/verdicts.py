@@ -59,6 +59,7 @@ class CauseCode(StrEnum):
     TRIALS_FAILED = "trials_failed"
     # Validity.
     NOT_AT_REST = "not_at_rest"
+    NEVER_SETTLED = "never_settled"
     RATE_MISSED = "rate_missed"
     GENERATOR_LATE = "generator_late"
     NO_CPU_LEFT = "no_cpu_left"

@@ -75,4 +75,4 @@ def _warmed_up(case: Case, warm_up: WarmUp | None) -> Case:
     if warm_up is None:
         return case
     agents = tuple(warmed_up(agent, warm_up.messages) for agent in case.agents)
-    return case.model_copy(update={"agents": agents})
+    return case.model_copy(update={"agents": agents, "warm_up": warm_up})

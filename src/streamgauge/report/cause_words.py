@@ -213,6 +213,9 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
     CauseCode.MISSING: _counted("messages missing"),
     CauseCode.TRIALS_FAILED: _trials_failed,
     CauseCode.NOT_AT_REST: _not_at_rest,
+    CauseCode.NEVER_SETTLED: lambda _: (
+        "never at rest: latency or CPU still changed when the warm-up was at its limit"
+    ),
     CauseCode.RATE_MISSED: _rate_missed,
     CauseCode.GENERATOR_LATE: _generator_late,
     CauseCode.NO_CPU_LEFT: _no_cpu_left,
@@ -280,6 +283,7 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
 
 _ADVICE = {
     CauseCode.NOT_AT_REST: "lengthen the warm-up, or lower the rate until it rests",
+    CauseCode.NEVER_SETTLED: "raise --warm-up-limit, lower the rate, or stop what else runs here",
     CauseCode.RATE_MISSED: "lower the rate, or add producers",
     CauseCode.GENERATOR_LATE: "lower the rate, add producers, or leave the machine to this run",
     CauseCode.NO_CPU_LEFT: "lower the rate, or run the clients on hosts of their own",

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from streamgauge.core.units import format_bytes
 from streamgauge.plan.cases import Case
+from streamgauge.plan.warm_up_file import WarmUpEnding
 from streamgauge.report.document import Part
 from streamgauge.report.quantities import count_text, plural, rate_per_s_text
 from streamgauge.spec.load import Load
@@ -54,6 +55,9 @@ class Parameters(Part):
     rate: float | Literal["unlimited"] | list[RateStep]
     """messages a second of all producers together, unlimited, or steps"""
     warm_up_messages: int
+    warm_up_s: float | None = None
+    """How long it went on, where that was until the load was at rest."""
+    warm_up_ended: WarmUpEnding | None = None
     """sent ahead of the counted ones"""
     message_size: int | DrawnSize | LinesOf | ProtobufOrders
     """bytes of the value; or how they are drawn; or the file whose lines they are"""
@@ -110,7 +114,9 @@ def effective_parameters(case: Case) -> dict[str, Any]:
         "duration_s": load.duration,
         "stream_size": load.stream_size,
         "rate": _rate(load),
-        "warm_up_messages": load.total_warm_up_messages,
+        "warm_up_messages": sum(a.warm_up_messages for a in case.agents if a.kind == "producer"),
+        "warm_up_s": None if case.warm_up is None else case.warm_up.seconds,
+        "warm_up_ended": None if case.warm_up is None else case.warm_up.ended,
         "message_size": _size(load),
         "keys": message.keys.kind,
         "key_count": message.keys.of,
@@ -150,8 +156,17 @@ def load_sentence(parameters: Parameters) -> str:
     if parameters.compression != "none":
         parts.append(str(parameters.compression))
     if parameters.warm_up_messages:
-        parts.append(f"warm-up {count_text(parameters.warm_up_messages)}")
+        parts.append(f"warm-up {count_text(parameters.warm_up_messages)}{_until_text(parameters)}")
     return " · ".join(parts)
+
+
+def _until_text(parameters: Parameters) -> str:
+    """How a warm-up ended that went on until the load was at rest."""
+    if parameters.warm_up_ended is None:
+        return ""
+    is_limit = parameters.warm_up_ended is WarmUpEnding.LIMIT
+    reason = "its limit, not at rest" if is_limit else "at rest"
+    return f" in {parameters.warm_up_s:.3g} s, until {reason}"
 
 
 def swept_text(parameters: Parameters) -> str:

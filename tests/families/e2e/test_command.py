@@ -145,3 +145,23 @@ def test_two_runs_at_once_on_one_cluster_do_not_touch_each_other(kafka: str, tmp
         assert case["status"] == "ok"
         assert case["accounting"]["received"] == 100 + 300 * number
         assert case["accounting"]["unexpected"] == 0
+
+
+def test_by_default_messages_count_once_the_load_is_at_rest_or_the_limit_is_said(
+    kafka: str, tmp_path: Path
+) -> None:
+    done = streamgauge(
+        *("e2e", "--bootstrap", kafka, "--test-produce-messages", "2000", "--test-produce-rate", "1000"),
+        *("--warm-up-limit", "12s", "--out", tmp_path),
+    )
+    assert done.returncode == 0, done.stderr
+    [case] = json.loads(streamgauge("results", one_run(tmp_path), "--json").stdout)["cases"]
+    assert case["accounting"]["sent"] == case["accounting"]["received"] == 2000
+    warmed_up = case["warm_up"]["sent"]
+    # The rule needs four seconds, of which two may be those that are measured.
+    assert 2000 <= warmed_up <= 14_000
+    assert case["warm_up"]["received"] == warmed_up
+    assert case["parameters"]["warm_up_s"] == pytest.approx(warmed_up / 1000, abs=0.3)
+    assert case["parameters"]["warm_up_ended"] in ("at_rest", "limit")
+    if case["parameters"]["warm_up_ended"] == "limit":
+        assert case["validity"]["verdict"] == "invalid"

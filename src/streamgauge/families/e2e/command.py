@@ -14,13 +14,7 @@ from streamgauge.flags.options import (
     Acks,
     Brokers,
 )
-from streamgauge.spec.load import Load
 from streamgauge.spec.loading import parse
-
-_WARM_UP_SHARE = 10
-_WARM_UP_S = 5.0
-"""A broker that has just started is slower by far until its code is compiled."""
-_MOST_WARM_UP = 10_000
 
 
 def e2e(
@@ -51,12 +45,9 @@ def e2e(
     ] = None,
     replicas: Annotated[int, typer.Option(help="Replicas of the topic.")] = 1,
     warm_up_messages: Annotated[
-        str | None,
-        typer.Option(
-            help="Sent ahead and kept apart; else a tenth or five seconds' worth, at most 10000.",
-            show_default=False,
-        ),
-    ] = None,
+        str, typer.Option(help="Sent ahead and kept apart: auto (until it is at rest), none, or how many.")
+    ] = "auto",
+    warm_up_limit: Annotated[str, typer.Option(help="How long auto may wait for that.")] = "60s",
     brokers: Brokers = None,
 ) -> EndToEndWorkload:
     """Send messages through Kafka and account for every one, with its four times."""
@@ -74,26 +65,16 @@ def e2e(
             "replicas": replicas,
         },
         "acks": producer_acks.value,
+        "warm_up_messages": 0 if warm_up_messages == "none" else warm_up_messages,
+        "warm_up_limit": warm_up_limit,
     }
-    if warm_up_messages is not None:
-        load["warm_up_messages"] = warm_up_messages
     content = {
         "kind": "e2e",
         "name": "e2e",
         "targets": [kafka_target(address, target, brokers)],
         "load": load,
     }
-    if warm_up_messages is not None:
-        return parse(EndToEndWorkload, content, "e2e")
-    load["warm_up_messages"] = _warm_up_messages(parse(EndToEndWorkload, content, "e2e").load)
     return parse(EndToEndWorkload, content, "e2e")
-
-
-def _warm_up_messages(load: Load) -> int:
-    messages = load.messages or 0
-    of_time = int(load.rate * _WARM_UP_S) if isinstance(load.rate, float) else 0
-    wanted = min(max(messages // _WARM_UP_SHARE, of_time), messages, _MOST_WARM_UP)
-    return wanted if wanted >= load.producers else 0
 
 
 def _address(host: str | None, port: int, bootstrap: str | None) -> str | None:
