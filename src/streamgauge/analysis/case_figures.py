@@ -13,8 +13,8 @@ from streamgauge.analysis.scopes import measured, merged_by
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.status import CaseStatus, RunStatus
 from streamgauge.plan.cases import Case
-from streamgauge.plan.warm_up_file import WarmUpEnding
 from streamgauge.plan.plan_file import Plan
+from streamgauge.plan.warm_up_file import WarmUpEnding
 from streamgauge.tables.results import ACCOUNTING, CASE, MEASURE, SECOND
 
 Row = dict[str, Any]
