@@ -21,7 +21,7 @@ from streamgauge.cli.options import (
 )
 from streamgauge.cli.running import Manner, resume_run, run_or_print
 from streamgauge.flags.asked import Asked
-from streamgauge.launch.conduct import conduct_of
+from streamgauge.launch.conduct import conduct_of, has_live_figures
 from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.spec.workload import Workload
 
@@ -33,8 +33,9 @@ def with_run_flags(kind: str, command: Callable[..., Any]) -> Callable[..., None
     makes = get_type_hints(command).get("return")
     if makes not in (Workload, Asked) and not (isinstance(makes, type) and issubclass(makes, Workload)):
         return command
-    conduct = conduct_of(kind)
-    left_out = {*(() if conduct.has_live_figures else _LIVE), *(("resume",) if conduct.no_resuming else ())}
+    left_out = set(() if has_live_figures(kind) else _LIVE)
+    if conduct_of(kind).no_resuming:
+        left_out.add("resume")
 
     def run(**given: Any) -> None:
         own = {name: given.pop(name) for name in _parameters(command)}

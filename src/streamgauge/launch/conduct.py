@@ -19,6 +19,7 @@ from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan
 from streamgauge.spec.families import family_of
+from streamgauge.spec.load import Load
 from streamgauge.spec.workload import Workload
 
 if TYPE_CHECKING:
@@ -77,15 +78,15 @@ class CaseWatch(Protocol):
 class Conduct:
     no_resuming: str = ""
     """Why a run cannot go on after it was cut off; empty: it can."""
-    has_live_figures = True
-    """Producers and consumers, which count second by second."""
+    may_be_watched = True
+    """Whether producers and consumers may publish their figures second by second."""
 
     def check(self, workload: Workload) -> None:
         """BadInput for what can be known to be wrong before anything starts."""
 
     def why_impossible(self, case: Case) -> str | None:
         """Why its target cannot do what the case asks for."""
-        return why_load_is_impossible(case)
+        return why_load_is_impossible(case) if isinstance(case.work, Load) else None
 
     def around(self, run: RunDir, case: Case, system: TargetSystem) -> AbstractContextManager[CaseSystem]:
         """What is up while the case runs."""
@@ -105,11 +106,16 @@ class Conduct:
 
     def message_count(self, case: Case) -> int | None:
         """Messages that producers will send, warm-up and all; None: nobody knows."""
-        total = case.load.total_messages
+        total = case.work.total_messages if isinstance(case.work, Load) else None
         return None if total is None else total + case.load.total_warm_up_messages
 
     def watch(self, run: RunDir, case: Case, console: Console) -> CaseWatch | None:
         return None
+
+
+def has_live_figures(kind: str) -> bool:
+    """Whether there are producers and consumers in its cases, and a view of them does no harm."""
+    return issubclass(family_of(kind).work_model(), Load) and conduct_of(kind).may_be_watched
 
 
 def conduct_of(kind: str) -> Conduct:

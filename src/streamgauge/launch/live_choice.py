@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from streamgauge.core.errors import NotInstalled
 from streamgauge.drivers.registry import driver_class
-from streamgauge.launch.conduct import conduct_of
+from streamgauge.launch import conduct
 from streamgauge.plan.cases import Case
 from streamgauge.plan.slots import local_slots
 from streamgauge.spec.target import Target
@@ -70,7 +70,7 @@ def choose_live(
 
 def has_live_figures(case: Case) -> bool:
     """Producers and consumers in real time, which count second by second."""
-    return conduct_of(case.kind).has_live_figures and not _is_simulated(case.target)
+    return conduct.has_live_figures(case.kind) and not _is_simulated(case.target)
 
 
 def _is_simulated(target: Target) -> bool:

@@ -7,23 +7,15 @@ from streamgauge.drivers.engine import EngineDriver
 from streamgauge.drivers.registry import driver_class
 from streamgauge.families.compare.workload import CompareWorkload
 from streamgauge.launch.conduct import Conduct
-from streamgauge.plan.cases import Case
 from streamgauge.spec.workload import Workload
 
 
 class CompareConduct(Conduct):
     no_resuming = "the rounds of a comparison belong together"
-    has_live_figures = False
 
     def check(self, workload: Workload) -> None:
         assert isinstance(workload, CompareWorkload)
         check_comparison(workload)
-
-    def why_impossible(self, case: Case) -> str | None:
-        return None
-
-    def message_count(self, case: Case) -> int | None:
-        return None
 
 
 def check_comparison(workload: CompareWorkload) -> None:

@@ -21,8 +21,6 @@ from streamgauge.plan.cases import Case, as_work
 
 
 class FanoutConduct(Conduct):
-    has_live_figures = False
-
     def why_impossible(self, case: Case) -> str | None:
         if issubclass(driver_class(case.target), SwarmDriver):
             return None

@@ -6,5 +6,5 @@ from streamgauge.launch.conduct import Conduct
 
 
 class TransportsConduct(Conduct):
-    has_live_figures = False
+    may_be_watched = False
     """Latencies are those of microseconds, and whoever publishes figures of them takes more."""
