@@ -25,7 +25,7 @@ GRANTED: Final = {
     # A session waits for its client's next connection as long as these say: nobody may park one for days.
     "LS_polling_millis": Bounds(0, 30_000),
     "LS_idle_millis": Bounds(0, 30_000),
-    "LS_inactivity_millis": Bounds(0, 3_600_000),
+    "LS_inactivity_millis": Bounds(0, 86_400_000),
     "LS_max_wait": Bounds(0, 30_000),
     "LS_content_length": Bounds(10_000, 1_000_000_000),
     "LS_snapshot": Bounds(0, 10_000),
