@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from streamgauge.core.verdicts import Integrity, Validity
+from streamgauge.report.case_document import Case, CasesDocument, Delivery, Legs, Statistics
+from streamgauge.report.document import State
+from streamgauge.report.parameters import Parameters
+
 
 def point_case(
     *,
@@ -14,7 +19,7 @@ def point_case(
     iteration: int = 1,
     topics: int = 1,
     **parameters: Any,
-) -> dict[str, Any]:
+) -> Case:
     """A case whose rate is its messages a second, unless its runtime says otherwise."""
     in_force: dict[str, Any] = {
         "topics": [f"t-{number}" for number in range(topics)],
@@ -33,24 +38,32 @@ def point_case(
         "swept": {},
     } | parameters
     partitions = in_force["partitions"] * topics
-    runtime_s = partitions * 1.0 if runtime_s is None else runtime_s
-    delivery = {
-        "partitions": partitions,
-        "messages": messages,
-        "bytes": messages * 64,
-        "runtime_s": runtime_s,
-    }
-    leg = {"count": messages, "min": 1.0, "mean": mean, "max": 2 * mean}
-    return {
-        "case": "001",
-        "status": "ok",
-        "target": target,
-        "iteration": iteration,
-        "parameters": in_force,
-        "latency_ms": {"intended_to_received": leg},
-        "delivery": delivery | {"runtime_s": runtime_s},
-    }
+    leg = Statistics(count=messages, min=1.0, mean=mean, max=2 * mean)
+    return Case.model_construct(
+        case="001",
+        status=State.OK,
+        target=target,
+        iteration=iteration,
+        parameters=Parameters.model_construct(**in_force),
+        latency_ms=Legs.model_construct(intended_to_received=leg),
+        delivery=Delivery(
+            partitions=partitions,
+            messages=messages,
+            bytes=messages * 64,
+            runtime_s=partitions * 1.0 if runtime_s is None else runtime_s,
+        ),
+    )
 
 
-def document_of(run: str, cases: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"run": run, "cases": cases, "environment": {"cpu": "one", "cores": 2}}
+def document_of(run: str, cases: list[Case]) -> CasesDocument:
+    return CasesDocument.model_construct(
+        run=run,
+        name="sweep",
+        kind="sweep",
+        status=State.OK,
+        marked=[],
+        integrity=Integrity.OK,
+        validity=Validity.VALID,
+        cases=cases,
+        environment={"cpu": "one", "cores": 2},
+    )

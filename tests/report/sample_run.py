@@ -24,6 +24,9 @@ from streamgauge.families.limit.rate_search import Trial
 from streamgauge.families.limit.search_file import SearchRecord, write_search
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan, make_plan, write_plan
+from streamgauge.report.case_document import Case as CaseFigures
+from streamgauge.report.case_document import CasesDocument
+from streamgauge.report.results import results_document
 from streamgauge.spec.workload import Workload
 from streamgauge.tables.results import LEGS, PERCENTILES, RESULT_TABLES
 
@@ -349,6 +352,13 @@ def _write(run: RunDir, plan: Plan, rows: Rows, status: RunStatus) -> None:
         folder.mkdir(parents=True)
         pq.write_table(content, folder / "part-00000.parquet")
         (folder / "_SUCCESS").touch()
+
+
+def cases_of_run(run: RunDir) -> list[CaseFigures]:
+    """The cases of its document."""
+    document = results_document(run)
+    assert isinstance(document, CasesDocument)
+    return document.cases
 
 
 def environment() -> dict[str, Any]:

@@ -6,9 +6,8 @@ import io
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.csv_files import results_csv, write_csv_files
 from streamgauge.report.result_tables import ResultTables
+from streamgauge.report.results import results_document
 from streamgauge.tables.results import MESSAGES, RESULT_TABLES
-
-from .old_document import results_document
 
 
 def test_one_file_a_table_with_its_columns(one_case: RunDir) -> None:
@@ -26,7 +25,8 @@ def test_one_row_a_case(sweep: RunDir) -> None:
     rows = list(csv.DictReader(io.StringIO(results_csv(results_document(sweep)))))
     assert [row["case"] for row in rows] == ["001", "002", "003", "004", "005"]
     assert rows[1]["accounting.lost_write"] == "7"
-    assert rows[1]["reasons"] == "7 lost-write\n2 unseen\n3 duplicate"
+    assert (rows[1]["integrity.verdict"], rows[1]["validity.verdict"]) == ("lost", "valid")
+    assert rows[1]["integrity.causes"] == "lost_write unseen duplicate"
     assert rows[1]["parameters.swept.message.size"] == "700"
     assert rows[0]["warm_up.sent"] == "4000"
     assert rows[4]["warm_up.sent"] == ""

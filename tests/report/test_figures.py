@@ -8,7 +8,7 @@ from streamgauge.report.figures import comparison_figure, nines, percentile_figu
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.tables.results import HISTOGRAM
 
-from .old_document import results_document
+from .sample_run import cases_of_run
 
 
 def test_every_nine_has_the_same_room() -> None:
@@ -17,12 +17,12 @@ def test_every_nine_has_the_same_room() -> None:
 
 def test_curves_go_through_the_percentiles_of_the_table(one_case: RunDir) -> None:
     tables = ResultTables.read(one_case)
-    [case] = results_document(one_case, tables)["cases"]
+    [case] = cases_of_run(one_case)
     figure = percentile_figure(case, tables.rows(HISTOGRAM, "001"))
     assert figure is not None
-    line = figure["data"][0]
-    assert line["name"] == "consumed − intended"
-    statistics = case["latency_ms"]["intended_to_received"]
+    line = figure.data[0]
+    assert line["name"] == "received − intended"
+    statistics = case.latency_ms.intended_to_received.model_dump()
     assert line["y"][0] == pytest.approx(statistics["min"], rel=1e-4)
     assert line["y"][-1] == pytest.approx(statistics["max"], rel=1e-4)
     assert (line["text"][0], line["text"][-1]) == ("0.0000%", "max")
@@ -30,39 +30,39 @@ def test_curves_go_through_the_percentiles_of_the_table(one_case: RunDir) -> Non
         # The curve is drawn through 160 points, and it is steep where the stall begins.
         read = np.interp(nines(quantile), line["x"], line["y"])
         assert read == pytest.approx(statistics[name], rel=0.2 if name == "p90" else 0.03)
-    axis = figure["layout"]["xaxis"]
+    axis = figure.layout["xaxis"]
     assert axis["ticktext"] == ["50%", "90%", "99%", "99.9%", "99.99%"]
     assert axis["tickvals"][1:] == [1, 2, 3, 4]
 
 
 def test_values_below_zero_are_spoken_of(one_case: RunDir) -> None:
     tables = ResultTables.read(one_case)
-    [case] = results_document(one_case, tables)["cases"]
+    [case] = cases_of_run(one_case)
     rows = tables.rows(HISTOGRAM, "001")
     figure = percentile_figure(case, rows)
     assert figure is not None
-    assert figure["layout"]["yaxis"]["type"] == "log"
-    assert "at or below zero" in figure["note"]
+    assert figure.layout["yaxis"]["type"] == "log"
+    assert "at or below zero" in figure.note
     positive = percentile_figure(case, [row for row in rows if row["leg"] == "intended_to_received"])
     assert positive is not None
-    assert positive["note"] is None
+    assert positive.note is None
 
 
 def test_one_message_is_a_curve_too(one_case: RunDir) -> None:
-    [case] = results_document(one_case)["cases"]
+    [case] = cases_of_run(one_case)
     rows = [{"case": "001", "leg": "intended_to_received", "value_ms": 2.0, "count": 1}]
     figure = percentile_figure(case, rows)
     assert figure is not None
-    assert figure["data"][0]["x"] == [0]
+    assert figure.data[0]["x"] == [0]
 
 
 def test_cases_are_laid_over_each_other_and_names_are_plain(sweep: RunDir) -> None:
     tables = ResultTables.read(sweep)
-    cases = results_document(sweep, tables)["cases"]
-    cases[0]["target"] = "<b>x</b>"
-    figure = comparison_figure([(case, tables.rows(HISTOGRAM, case["case"])) for case in cases])
+    cases = cases_of_run(sweep)
+    cases[0].target = "<b>x</b>"
+    figure = comparison_figure([(case, tables.rows(HISTOGRAM, case.case)) for case in cases])
     assert figure is not None
-    assert [line["name"][:3] for line in figure["data"]] == ["001", "002", "003", "004"]
-    assert figure["data"][0]["name"].startswith("001 &lt;b&gt;x")
-    assert figure["data"][3]["name"].endswith("(published − sent)")
+    assert [line["name"][:3] for line in figure.data] == ["001", "002", "003", "004"]
+    assert figure.data[0]["name"].startswith("001 &lt;b&gt;x")
+    assert figure.data[3]["name"].endswith("(acked − sent)")
     assert comparison_figure([]) is None

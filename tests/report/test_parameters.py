@@ -5,13 +5,14 @@ from typing import Any
 import pytest
 
 from streamgauge.plan.plan_file import make_plan
-from streamgauge.report.parameters import effective_parameters, load_sentence, swept_text
+from streamgauge.report.parameters import Parameters, effective_parameters, load_sentence, swept_text
 from streamgauge.spec.workload import Workload
 
 
-def _parameters(load: dict[str, Any], **rest: Any) -> dict[str, Any]:
+def _parameters(load: dict[str, Any], **rest: Any) -> Parameters:
     content = {"targets": [{"name": "t", "driver": "simulated"}], "load": load, **rest}
-    return effective_parameters(make_plan(Workload.model_validate(content), "r").cases[0])
+    case = make_plan(Workload.model_validate(content), "r").cases[0]
+    return Parameters.model_validate(effective_parameters(case))
 
 
 @pytest.mark.parametrize(
@@ -46,5 +47,5 @@ def test_the_load_in_one_line(load: dict[str, Any], words: str) -> None:
 def test_swept_fields_name_the_case() -> None:
     parameters = _parameters({"messages": 10}, sweep={"message.size": ["1KiB"], "acks": ["1"]})
     assert swept_text(parameters) == "message.size=1KiB acks=1"
-    assert parameters["message_size"] == 1024
+    assert parameters.message_size == 1024
     assert swept_text(_parameters({"messages": 10})) == ""

@@ -40,11 +40,11 @@ def test_figures_have_boxes_on_one_axis_and_lines_on_the_other() -> None:
     plot = sweep_plot([DOCUMENT])
     assert plot is not None
     first, second = sweep_figures(plot)
-    assert [trace["type"] for trace in first["data"]] == ["bar"] * 3 + ["scatter"] * 2
-    assert [trace.get("yaxis") for trace in first["data"]] == [None] * 3 + ["y2"] * 2
-    assert first["layout"]["yaxis"]["type"] == "log"
-    assert first["data"][0]["x"] == ["1", "2"]
-    assert (first["title"], second["title"]) == (
+    assert [trace["type"] for trace in first.data] == ["bar"] * 3 + ["scatter"] * 2
+    assert [trace.get("yaxis") for trace in first.data] == [None] * 3 + ["y2"] * 2
+    assert first.layout["yaxis"]["type"] == "log"
+    assert first.data[0]["x"] == ["1", "2"]
+    assert (first.title, second.title) == (
         "Latency and throughput by partitions: acks 1",
         "Latency and throughput by partitions: acks all",
     )

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-import copy
-
 import pytest
 
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
+from streamgauge.report.case_document import CasesDocument
+from streamgauge.report.results import results_document
 from streamgauge.report.sweep_points import Point, sweep_plot
 
-from .old_document import results_document
 from .plotted import document_of, point_case
 
 
@@ -94,17 +93,19 @@ def test_clusters_and_runs_stand_side_by_side(
 
 def test_different_environments_are_said() -> None:
     one = document_of("run-a", [point_case(partitions=p) for p in (1, 2)])
-    other = copy.deepcopy(one) | {"run": "run-b", "environment": {"cpu": "another", "cores": 2}}
+    other = one.model_copy(update={"run": "run-b", "environment": {"cpu": "another", "cores": 2}})
     plot = sweep_plot([one, other])
     assert plot is not None
     assert plot.notes == ("The runs' environments differ: cpu.",)
 
 
 def test_what_failed_or_has_no_latency_is_said(sweep: RunDir) -> None:
-    plot = sweep_plot([results_document(sweep)])
+    document = results_document(sweep)
+    assert isinstance(document, CasesDocument)
+    plot = sweep_plot([document])
     assert plot is not None
     assert plot.knob == "message-size"
-    assert "1 cases have no latency and are not in the plot." in plot.notes
+    assert "1 case without latency: not in the plot." in plot.notes
     assert "Not all went well in case 002, 003." in plot.notes
 
 

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.report.old_shape import Document
-from streamgauge.report.plot_parts import Figure
+from streamgauge.report.case_document import Case, CasesDocument
 from streamgauge.report.result_tables import ResultTables, Row
+from streamgauge.report.results import results_document
+from streamgauge.report.shown import Figure
 from streamgauge.report.time_figures import (
     cpu_figure,
     latency_figure,
@@ -14,35 +15,35 @@ from streamgauge.report.time_figures import (
 )
 from streamgauge.tables.results import RESOURCES
 
-from .old_document import results_document
 
-
-def _case(run: RunDir) -> tuple[Document, list[Row]]:
+def _case(run: RunDir) -> tuple[Case, list[Row]]:
     tables = ResultTables.read(run)
-    return results_document(run, tables)["cases"][0], tables.rows(RESOURCES, "001")
+    document = results_document(run, tables)
+    assert isinstance(document, CasesDocument)
+    return document.cases[0], tables.rows(RESOURCES, "001")
 
 
 def _names(figure: Figure | None) -> list[str]:
     assert figure is not None
-    return [line["name"] for line in figure["data"]]
+    return [line["name"] for line in figure.data]
 
 
 def test_warm_up_is_shaded_and_named(one_case: RunDir) -> None:
     figure = latency_figure(_case(one_case)[0])
     assert figure is not None
-    [band] = figure["layout"]["shapes"]
+    [band] = figure.layout["shapes"]
     assert (band["x0"], band["x1"]) == (0, 4)
-    assert figure["layout"]["annotations"][0]["text"] == "warm-up"
-    assert figure["data"][0]["x"] == list(range(30))
-    assert figure["data"][0]["y"][:4] == [None] * 4
+    assert figure.layout["annotations"][0]["text"] == "warm-up"
+    assert figure.data[0]["x"] == list(range(30))
+    assert figure.data[0]["y"][:4] == [None] * 4
 
 
 def test_a_second_without_messages_is_a_gap(one_case: RunDir) -> None:
     case, _ = _case(one_case)
-    case["seconds"] = [second for second in case["seconds"] if second["second"] not in (10, 11)]
+    case.seconds = [second for second in case.seconds if second.second not in (10, 11)]
     figure = throughput_figure(case)
     assert figure is not None
-    assert figure["data"][0]["y"][9:13] == [1001, None, None, 1001]
+    assert figure.data[0]["y"][9:13] == [1001, None, None, 1001]
 
 
 def test_lines_by_source(one_case: RunDir) -> None:
@@ -61,7 +62,7 @@ def test_lines_by_source(one_case: RunDir) -> None:
 
 def test_no_data_no_figure(one_case: RunDir) -> None:
     case, _ = _case(one_case)
-    case["seconds"] = []
+    case.seconds = []
     assert latency_figure(case) is None
     assert throughput_figure(case) is None
     assert cpu_figure(case, []) is None

@@ -10,7 +10,8 @@ import typer
 from streamgauge.cli.finding import find_run
 from streamgauge.cli.options import Debug
 from streamgauge.core.errors import BadInput
-from streamgauge.report.old_shape import old_shape
+from streamgauge.core.run_dir import RunDir
+from streamgauge.report.case_document import CasesDocument
 from streamgauge.report.plots import plot_files
 from streamgauge.report.results import results_document
 
@@ -35,7 +36,7 @@ def plot_command(
 ) -> None:
     """Plot sweeps as SVG, PNG and HTML, with the data and a script for Gnuplot."""
     found = [find_run(run) for run in runs]
-    files = plot_files([old_shape(results_document(run)) for run in found], x, with_page=True)
+    files = plot_files([_cases_of(run) for run in found], x, with_page=True)
     if not files:
         raise BadInput("no knob was turned in these runs; name one with --x")
     if out is None and len(found) > 1:
@@ -49,3 +50,10 @@ def plot_command(
             out.mkdir(parents=True, exist_ok=True)
             (out / name).write_bytes(content)
             typer.echo(str(out / name))
+
+
+def _cases_of(run: RunDir) -> CasesDocument:
+    document = results_document(run)
+    if not isinstance(document, CasesDocument):
+        raise BadInput(f"{run.location}: a run of kind {document.kind} has no cases to plot")
+    return document

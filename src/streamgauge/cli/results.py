@@ -10,11 +10,12 @@ from rich.console import Console
 from streamgauge.cli.finding import find_run
 from streamgauge.cli.options import Debug, Run
 from streamgauge.core.errors import BadInput
-from streamgauge.report.console import print_results
+from streamgauge.report.console_renderer import print_shown
 from streamgauge.report.csv_files import results_csv
 from streamgauge.report.document import document_text
-from streamgauge.report.old_shape import old_shape
+from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.results import results_document
+from streamgauge.report.write import shown_of
 
 
 def results_command(
@@ -26,10 +27,12 @@ def results_command(
     """Show the results of a run."""
     if as_json and as_csv:
         raise BadInput("--json and --csv: give one of them")
-    document = results_document(find_run(run))
+    found = find_run(run)
+    tables = ResultTables.read(found)
+    document = results_document(found, tables)
     if as_json:
         typer.echo(document_text(document), nl=False)
     elif as_csv:
-        typer.echo(results_csv(old_shape(document)), nl=False)
+        typer.echo(results_csv(document), nl=False)
     else:
-        print_results(old_shape(document), Console())
+        print_shown(shown_of(document, tables), Console())

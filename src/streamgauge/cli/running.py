@@ -13,12 +13,10 @@ from streamgauge.cli.finding import find_run
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.launch.run_cycle import RunCycle
-from streamgauge.report.console import print_results
-from streamgauge.report.fanout_console import print_blocks
-from streamgauge.report.old_shape import old_shape
+from streamgauge.report.console_renderer import print_shown
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.results import results_document
-from streamgauge.report.write import write_parts
+from streamgauge.report.write import shown_of, write_parts
 from streamgauge.spec.loading import dump_yaml
 from streamgauge.spec.workload import Workload
 
@@ -90,10 +88,9 @@ def _carry_out(cycle: RunCycle, notes: Console, quiet: bool) -> int:
         raise
     tables = ResultTables.read(cycle.run)
     document = results_document(cycle.run, tables)
-    page = write_parts(cycle.run, document, tables)
+    shown = shown_of(document, tables)
+    page = write_parts(cycle.run, document, shown, tables)
     if not quiet:
-        print_results(old_shape(document), Console())
-        if document.kind == "fanout":
-            print_blocks(old_shape(document), tables, Console())
+        print_shown(shown, Console())
     notes.print(f"report: {page}", highlight=False, soft_wrap=True)
     return 0 if document.status == "ok" else 1

@@ -21,17 +21,22 @@ _COLOURS = {"ok": "green", "running": "blue", "partial": "yellow", NOT_ANALYSED:
 def runs_command(out: Out = "runs", debug: Debug = False) -> None:
     """List the runs, oldest first."""
     table = Table(box=None, pad_edge=False)
-    for name in ("run", "status", "cases", "why"):
+    for name in ("run", "status", "integrity", "validity", "cases", "why"):
         table.add_column(name, overflow="fold")
     found = runs_in(out)
     for run in found:
-        status, cases, why = _describe(run)
-        table.add_row(run.id, Text(status, style=_COLOURS.get(status, "red")), cases, Text(why))
+        status, verdicts, cases, why = _describe(run)
+        # Green only if both verdicts hold.
+        is_good = verdicts == ("ok", "valid")
+        colour = _COLOURS.get(status, "red") if status != "ok" or is_good else "yellow"
+        told = [Text(verdict, "green" if verdict in ("ok", "valid") else "yellow") for verdict in verdicts]
+        table.add_row(run.id, Text(status, style=colour), *told, cases, Text(why))
     Console().print(table if found else f"no runs in {out}")
 
 
-def _describe(run: RunDir) -> tuple[str, str, str]:
+def _describe(run: RunDir) -> tuple[str, tuple[str, str], str, str]:
     """A run that cannot be read is listed too: it is there, and someone will look for it."""
+    verdicts = ("–", "–")
     try:
         plan, status = read_plan(run), read_status(run)
         state, why = status.status, status.reason or ""
@@ -40,9 +45,10 @@ def _describe(run: RunDir) -> tuple[str, str, str]:
             document = run.read_json(run.results_document) if has_document else _computed(run)
             state, marked = document.get("status", state), ", ".join(document.get("marked", ()))
             why = document.get("reason") or (f"{state}: {marked}" if marked else "")
+            verdicts = (document.get("integrity", "?"), document.get("validity", "?"))
     except CorruptRun as error:
-        return "corrupt", "?", str(error)
-    return state, f"{len(status.cases)} of {len(plan.cases)}", why
+        return "corrupt", verdicts, "?", str(error)
+    return state, verdicts, f"{len(status.cases)} of {len(plan.cases)}", why
 
 
 def _computed(run: RunDir) -> dict[str, Any]:

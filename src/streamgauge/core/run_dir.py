@@ -77,11 +77,9 @@ class RunDir:
     warm_ups = "warm_ups.json"
     report_page = "report/index.html"
     report_csv = "report/csv"
-    report_markdown = "report/comparison.md"
-    report_fanout = "report/fanout.md"
+    report_folder = "report"
+    report_markdown = "report/report.md"
     report_plots = "report/plots"
-    report_transports = "report/transports.md"
-    report_histograms = "report/histograms"
     results_document = "results/results.json"
 
     def events(self, table: str, case: str | None = None) -> str:

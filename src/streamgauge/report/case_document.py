@@ -253,6 +253,11 @@ class CasesDocument(Document):
     cases: list[Case] = Field(default_factory=list)
 
 
+def leg_name(leg: str) -> str:
+    """What the document calls a leg of the tables."""
+    return _LEG_NAMES.get(leg, leg)
+
+
 def cases_of(cases: Iterable[PlannedCase], status: RunStatus, tables: ResultTables) -> list[Case]:
     return [case_of(case, status, tables) for case in cases]
 
@@ -361,7 +366,7 @@ def _warm_up(rows: Iterable[Row]) -> dict[str, int] | None:
 
 def _latency(rows: Iterable[Row], names: tuple[str, ...]) -> dict[str, Any]:
     by_leg = {row["leg"]: row for row in rows}
-    return {_LEG_NAMES.get(leg, leg): _statistics(by_leg.get(leg), names) for leg in LEGS}
+    return {leg_name(leg): _statistics(by_leg.get(leg), names) for leg in LEGS}
 
 
 def _statistics(row: Row | None, names: tuple[str, ...]) -> dict[str, Any]:

@@ -11,7 +11,8 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.report.old_shape import COUNTS, Document
+from streamgauge.report.case_document import Accounting
+from streamgauge.report.document import Document
 from streamgauge.report.result_tables import ResultTables
 
 _LISTS = ("clocks", "topics", "partitions", "seconds")
@@ -31,11 +32,11 @@ def write_csv_files(run: RunDir, tables: ResultTables) -> list[str]:
 
 
 def results_csv(document: Document) -> str:
-    """One row a case, or a comparison; a column's name is the field's path in the document."""
-    found = document["comparisons"] or [_without_lists(case) for case in document["cases"]]
-    if "fanout" in document:
-        found = document["fanout"]["points"]
-    rows = [{"run": document["run"], "name": document["name"], **_flat(row)} for row in found]
+    """One row for each item of the document's rows; a column's name is the field's path in the document."""
+    found: Any = document.model_dump(mode="json")
+    for name in document.row_field.split("."):
+        found = found[name]
+    rows = [{"run": document.run, "name": document.name, **_flat(_without_lists(row))} for row in found]
     # Cases may differ in the free parts (swept fields, topic settings): the header has them all.
     columns = list(dict.fromkeys(column for row in rows for column in row))
     text = io.StringIO()
@@ -45,10 +46,12 @@ def results_csv(document: Document) -> str:
     return text.getvalue()
 
 
-def _without_lists(case: Document) -> Document:
-    # The columns are the same with and without a warm-up.
-    warm_up = case["warm_up"] or dict.fromkeys(COUNTS)
-    return {key: value for key, value in case.items() if key not in _LISTS} | {"warm_up": warm_up}
+def _without_lists(row: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in row.items() if key not in _LISTS}
+    if "warm_up" in kept and kept["warm_up"] is None:
+        # The columns are the same with and without a warm-up.
+        kept["warm_up"] = dict.fromkeys(Accounting.model_fields)
+    return kept
 
 
 def _flat(value: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -64,6 +67,8 @@ def _flat(value: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def _cell(value: Any) -> Any:
     if isinstance(value, list):
+        if all(isinstance(item, dict) and "code" in item for item in value):
+            return " ".join(str(item["code"]) for item in value)
         plain = all(isinstance(item, str) for item in value)
         return "\n".join(value) if plain else json.dumps(value, ensure_ascii=False)
     return "" if value is None else value

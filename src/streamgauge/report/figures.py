@@ -7,10 +7,11 @@ from collections import defaultdict
 
 import numpy as np
 
-from streamgauge.report.old_shape import Document
-from streamgauge.report.plot_parts import Figure, axis_note, line_style, plain, short, value_axis
+from streamgauge.report.case_document import Case, Statistics, leg_name
+from streamgauge.report.plot_parts import Trace, axis_note, line_style, plain, short, value_axis
 from streamgauge.report.result_tables import Row
-from streamgauge.report.words import LEG_NAMES, case_title, main_leg
+from streamgauge.report.shown import Figure
+from streamgauge.report.words import LEG_NAMES, case_title
 
 _CURVE_POINTS = 160
 """Of a percentile curve: more cannot be told apart on a screen."""
@@ -19,18 +20,18 @@ _LEG_STYLES = {
     "intended_to_received": {"color": "var(--line-1)", "width": 3},
     "sent_to_received": {"color": "var(--line-2)", "width": 1.75},
     "sent_to_acked": {"color": "var(--line-3)", "width": 1.75},
-    "sent_to_output": {"color": "var(--line-4)", "width": 1.5, "dash": "dash"},
-    "output_to_received": {"color": "var(--line-5)", "width": 1.5, "dash": "dash"},
+    "sent_to_broker": {"color": "var(--line-4)", "width": 1.5, "dash": "dash"},
+    "broker_to_received": {"color": "var(--line-5)", "width": 1.5, "dash": "dash"},
     "intended_to_sent": {"color": "var(--line-6)", "width": 1.5, "dash": "dot"},
 }
 
 
-def percentile_figure(case: Document, histogram: list[Row]) -> Figure | None:
+def percentile_figure(case: Case, histogram: list[Row]) -> Figure | None:
     """Latency by percentile, one line a leg."""
     by_leg: dict[str, list[Row]] = defaultdict(list)
     for row in histogram:
-        by_leg[row["leg"]].append(row)
-    statistics = {**case["latency_ms"], "intended_to_sent": case["schedule_lag_ms"]}
+        by_leg[leg_name(row["leg"])].append(row)
+    statistics = case.legs
     lines = [
         curve(by_leg[leg], statistics[leg], name) | {"line": _LEG_STYLES[leg]}
         for leg, name in LEG_NAMES.items()
@@ -39,16 +40,16 @@ def percentile_figure(case: Document, histogram: list[Row]) -> Figure | None:
     return percentile_plot("Latency by percentile", lines)
 
 
-def comparison_figure(cases: list[tuple[Document, list[Row]]]) -> Figure | None:
+def comparison_figure(cases: list[tuple[Case, list[Row]]]) -> Figure | None:
     """The leg that speaks for each case, of all cases in one plot."""
     lines = []
     for number, (case, histogram) in enumerate(cases):
-        leg = main_leg(case)
+        leg = case.main_leg
         rows = [row for row in histogram if row["leg"] == leg]
         if rows:
             note = "" if leg == "intended_to_received" else f" ({LEG_NAMES[leg]})"
-            name = f"{case['case']} {case_title(case)}{note}"
-            lines.append(curve(rows, case["latency_ms"][leg], name) | {"line": line_style(number, 2)})
+            name = f"{case.case} {case_title(case)}{note}"
+            lines.append(curve(rows, case.main_latency, name) | {"line": line_style(number, 2)})
     return percentile_plot("Latency from the intended time, by percentile, all cases", lines)
 
 
@@ -57,7 +58,7 @@ def nines(quantile: float) -> float:
     return -math.log10(1 - quantile)
 
 
-def curve(rows: list[Row], statistics: Document, name: str) -> Figure:
+def curve(rows: list[Row], statistics: Statistics, name: str) -> Trace:
     """Percentiles out of a histogram, evenly spaced in nines, up to the maximum.
 
     They interpolate between neighbours, as the percentiles of table `latency` do.
@@ -72,7 +73,7 @@ def curve(rows: list[Row], statistics: Document, name: str) -> Figure:
     below, above = (values[np.searchsorted(up_to, side(ranks) + 1)] for side in (np.floor, np.ceil))
     points = below + (above - below) * (ranks - np.floor(ranks))
     # The ends are known exactly; buckets know them to 0.05%.
-    points[0], points[-1] = statistics["min"], statistics["max"]
+    points[0], points[-1] = statistics.min, statistics.max
     decimals = max(0, math.ceil(math.log10(total)) - 1)
     return {
         "type": "scatter",
@@ -85,25 +86,21 @@ def curve(rows: list[Row], statistics: Document, name: str) -> Figure:
     }
 
 
-def percentile_plot(title: str, lines: list[Figure]) -> Figure | None:
+def percentile_plot(title: str, lines: list[Trace]) -> Figure | None:
     if not lines:
         return None
     last = max(line["x"][-1] for line in lines)
     ticks = [0.5, *(1 - 10.0**-n for n in range(1, math.floor(last + 0.05) + 1))]
     labels = ["50%"] + [f"{100 * tick:.{max(0, n - 2)}f}%" for n, tick in enumerate(ticks[1:], 1)]
     axis = value_axis(lines, "ms")
-    return {
-        "title": title,
-        "note": axis_note(lines, axis),
-        "data": lines,
-        "layout": {
-            "xaxis": {
-                "title": {"text": "percentile"},
-                "tickvals": [round(nines(tick), 4) for tick in ticks],
-                "ticktext": labels,
-                "tickangle": 0,
-            },
-            "yaxis": axis,
-            "hovermode": "closest",
+    layout = {
+        "xaxis": {
+            "title": {"text": "percentile"},
+            "tickvals": [round(nines(tick), 4) for tick in ticks],
+            "ticktext": labels,
+            "tickangle": 0,
         },
+        "yaxis": axis,
+        "hovermode": "closest",
     }
+    return Figure(title, lines, layout, axis_note(lines, axis))

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from streamgauge.report.case_document import Case
 from streamgauge.report.quantities import ms_text
 
 
-def hosts_of(case: dict[str, Any]) -> dict[str, list[str]]:
+def hosts_of(case: Case) -> dict[str, list[str]]:
     """Agents by host."""
     hosts: dict[str, list[str]] = {}
-    for clock in case["clocks"]:
-        hosts.setdefault(clock["hostname"], []).append(clock["agent"])
+    for clock in case.clocks:
+        hosts.setdefault(clock.hostname, []).append(clock.agent)
     return hosts
 
 
-def clock_words(case: dict[str, Any]) -> list[str]:
+def clock_words(case: Case) -> list[str]:
     """Of each host the clock that is known worst."""
     words = []
     for host in hosts_of(case):
-        read = [clock for clock in case["clocks"] if clock["hostname"] == host and clock["readings"]]
+        read = [clock for clock in case.clocks if clock.hostname == host and clock.readings]
         if read:
-            worst = max(read, key=lambda clock: clock["error_ms"])
-            words.append(f"{host} {ms_text(worst['offset_ms'])} ± {ms_text(worst['error_ms'])}")
+            worst = max(read, key=lambda clock: clock.error_ms or 0.0)
+            words.append(f"{host} {ms_text(worst.offset_ms)} ± {ms_text(worst.error_ms)}")
     return words

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 _VOID = ("br", "hr", "meta")
 
@@ -32,7 +33,11 @@ def join(children: Iterable[object]) -> Markup:
 
 
 def data_table(
-    caption: str, header: Sequence[object], rows: Iterable[Sequence[object]], class_: str | None = None
+    caption: str,
+    header: Sequence[object],
+    rows: Iterable[Sequence[object]],
+    class_: str | None = None,
+    row_classes: Sequence[str | None] = (),
 ) -> Markup:
     """A table in a box of its own, so that a wide one scrolls there and not the page.
 
@@ -40,7 +45,8 @@ def data_table(
     """
     head = tag("tr", *(_heading(cell) for cell in header))
     body = [
-        tag("tr", tag("th", first, scope="row"), *(cell_of(cell) for cell in rest)) for first, *rest in rows
+        tag("tr", tag("th", first, scope="row"), *(cell_of(cell) for cell in rest), class_=row_class)
+        for (first, *rest), row_class in zip_longest(rows, row_classes)
     ]
     table = tag(
         "table", tag("caption", tag("span", caption)), tag("thead", head), tag("tbody", *body), class_=class_

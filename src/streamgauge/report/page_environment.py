@@ -6,7 +6,7 @@ from typing import Any
 
 from streamgauge.core.units import format_bytes
 from streamgauge.report.markup import Markup, data_table, tag
-from streamgauge.report.page_case import value_text
+from streamgauge.report.settings_text import value_text
 
 
 def environment_section(environment: dict[str, Any]) -> Markup:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from importlib import resources
 from string import Template
 
 from plotly.offline import get_plotlyjs
 
 from streamgauge.report.markup import Markup, escape, join, script_json, tag
-from streamgauge.report.plot_parts import Figure
+from streamgauge.report.shown import Figure
 
 
 def filled_page(title: str, body: Iterable[Markup | None], figures: dict[str, Figure], reading: str) -> str:
@@ -19,7 +20,7 @@ def filled_page(title: str, body: Iterable[Markup | None], figures: dict[str, Fi
         style=part("page.css"),
         body=join(body),
         reading=reading,
-        figures=script_json(figures),
+        figures=script_json({key: asdict(figure) for key, figure in figures.items()}),
         plotly=get_plotlyjs(),
         script=part("page.js"),
     )
@@ -34,12 +35,12 @@ def place_figures(figures: dict[str, Figure], name: str, group: Sequence[Figure 
         key = f"{name}-{number}"
         figures[key] = figure
         scale = None
-        if figure["layout"]["yaxis"].get("type") == "log":
+        if figure.layout["yaxis"].get("type") == "log":
             scale = tag("button", "linear scale", type="button", class_="scale", data_scale=key)
-        caption = tag("figcaption", tag("span", figure["title"]), scale)
-        room = f"--entries:{len(figure['data'])}"
-        plot = tag("div", class_="plot", style=room, data_figure=key, role="img", aria_label=figure["title"])
-        note = tag("p", figure["note"], class_="note") if figure["note"] else None
+        caption = tag("figcaption", tag("span", figure.title), scale)
+        room = f"--entries:{len(figure.data)}"
+        plot = tag("div", class_="plot", style=room, data_figure=key, role="img", aria_label=figure.title)
+        note = tag("p", figure.note, class_="note") if figure.note else None
         places.append(tag("figure", caption, plot, note))
     return tag("div", *places, class_="plots")
 

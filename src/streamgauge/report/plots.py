@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from streamgauge.report.case_document import CasesDocument
+from streamgauge.report.cases_show import READING
 from streamgauge.report.gnuplot import gnuplot_data, gnuplot_script
-from streamgauge.report.markup import Markup, data_table, tag
-from streamgauge.report.old_shape import Document
-from streamgauge.report.page_frame import filled_page, part, place_figures
+from streamgauge.report.page_renderer import render_page
 from streamgauge.report.pictures import pictures
-from streamgauge.report.plot_parts import Figure
-from streamgauge.report.quantities import NOTHING, digits_text
+from streamgauge.report.quantities import NOTHING
+from streamgauge.report.shown import (
+    Badge,
+    Column,
+    Figures,
+    Notes,
+    Section,
+    Shown,
+    Table,
+    Tone,
+    Unit,
+    row,
+)
 from streamgauge.report.sweep_figures import sweep_figures
 from streamgauge.report.sweep_points import SweepPlot, sweep_plot
 
 
-def plot_files(documents: Sequence[Document], knob: str | None, *, with_page: bool) -> Mapping[str, bytes]:
+def plot_files(
+    documents: Sequence[CasesDocument], knob: str | None, *, with_page: bool
+) -> Mapping[str, bytes]:
     """Name → content of every file of the plot; empty when no knob was turned and none is named."""
     plot = sweep_plot(documents, knob)
     if plot is None:
@@ -29,7 +42,7 @@ def plot_files(documents: Sequence[Document], knob: str | None, *, with_page: bo
     return files
 
 
-def points_table(plot: SweepPlot) -> Markup:
+def points_table(plot: SweepPlot) -> Table:
     """The plotted figures, for who wants to read them off."""
     rows = []
     for panel in plot.panels:
@@ -39,22 +52,27 @@ def points_table(plot: SweepPlot) -> Markup:
                     continue
                 figures = (point.min_ms, point.mean_ms, point.max_ms, point.kib_per_s, point.messages_per_s)
                 about = " · ".join(part for part in (series, panel.title) if part)
-                rows.append((plot.label(value), tag("td", about, class_="text"), *map(digits_text, figures)))
-    header = (plot.knob, "cluster", "min ms", "avg ms", "max ms", "KiB/s", "msg/s")
-    caption = "Latency from the intended time; rates of streams side by side"
-    return data_table(caption, header, rows, class_="overview")
+                rows.append(row(plot.label(value), about, *figures))
+    columns = [
+        Column(plot.knob),
+        Column("cluster"),
+        *(Column(f"{name} ms", Unit.MS) for name in ("min", "avg", "max")),
+        Column("KiB/s", Unit.NUMBER),
+        Column("msg/s", Unit.NUMBER),
+    ]
+    return Table("Latency from the intended time; rates of streams side by side", columns, rows)
 
 
-def _page(documents: Sequence[Document], plot: SweepPlot) -> str:
-    figures: dict[str, Figure] = {}
-    runs = ", ".join(document["run"] for document in documents)
-    head = tag(
-        "header",
-        tag("p", "streamgauge plot", class_="kicker"),
-        tag("h1", f"By {plot.knob}"),
-        tag("p", "Run ", tag("code", runs or NOTHING), class_="run-id"),
-        *(tag("p", note, class_="run-reason") for note in plot.notes),
+def _page(documents: Sequence[CasesDocument], plot: SweepPlot) -> str:
+    is_good = all(document.is_good for document in documents)
+    shown = Shown(
+        kicker="streamgauge plot",
+        title=f"By {plot.knob}",
+        run=", ".join(document.run for document in documents) or NOTHING,
+        badge=Badge("ok", Tone.GOOD) if is_good else Badge("see the runs' verdicts", Tone.WARN),
+        verdicts=[],
+        facts=[],
+        sections=[Section("Plots", [Notes(plot.notes), Figures(sweep_figures(plot)), points_table(plot)])],
+        reading=READING,
     )
-    places = place_figures(figures, "sweep", sweep_figures(plot))
-    title = f"By {plot.knob} · streamgauge"
-    return filled_page(title, [head, places, points_table(plot)], figures, part("reading_cases.html"))
+    return render_page(shown, {})

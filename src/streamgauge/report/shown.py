@@ -1,18 +1,254 @@
-"""What a family shows of its document."""
+"""What there is to see of a run, as values: a family says what, and renderers say how.
+
+No markup and no layout: a renderer knows its medium, and a family its figures. What only one medium has room
+for says so (`where`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
 
-from rich.console import Console
+Value = str | int | float | bool | None
+
+
+class Medium(StrEnum):
+    CONSOLE = "console"
+    MARKDOWN = "markdown"
+    PAGE = "page"
+
+
+EVERYWHERE = frozenset(Medium)
+ON_PAPER = frozenset({Medium.MARKDOWN, Medium.PAGE})
+ON_PAGE = frozenset({Medium.PAGE})
+ON_CONSOLE = frozenset({Medium.CONSOLE})
+
+
+class Tone(StrEnum):
+    """Whether something is good news. Good is said only of what was looked at."""
+
+    PLAIN = "plain"
+    GOOD = "good"
+    WARN = "warn"
+    BAD = "bad"
+    QUIET = "quiet"
+
+
+class Unit(StrEnum):
+    """What a number is of; renderers write it with as many digits as say something."""
+
+    TEXT = "text"
+    COUNT = "count"
+    MS = "ms"
+    FINE_MS = "ms with microseconds"
+    S = "s"
+    US = "µs"
+    NUMBER = "number"
+    PERCENT = "%"
+    PER_S = "/s"
+    BYTES = "bytes"
+    BYTES_PER_S = "bytes/s"
+    BITS_PER_S = "bit/s"
+
+
+@dataclass(frozen=True)
+class Cell:
+    value: Value
+    tone: Tone = Tone.PLAIN
+    is_doubtful: bool = False
+    """Too little is behind it: it is marked with ~ and greyed."""
+    link: str | None = None
+    """The id of a section that it leads to."""
+    is_pill: bool = False
+    unit: Unit | None = None
+    """When it is not the column's."""
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    unit: Unit = Unit.TEXT
+    is_spare: bool = False
+    """It is left out where there is no room."""
+
+
+@dataclass(frozen=True)
+class TableRow:
+    cells: Sequence[Cell]
+    is_beside: bool = False
+    """Told beside the row above it: what somebody else found of the same."""
+
+
+@dataclass(frozen=True)
+class Table:
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[TableRow]
+    note: str | None = None
+    name: str | None = None
+    """It is a file of its own too: `csv/<name>.csv`, with all digits."""
+    is_turned: bool = False
+    """A narrow medium shows its rows as columns."""
+    is_folded: bool = False
+    where: frozenset[Medium] = EVERYWHERE
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A plot: lines, boxes or a map. Colours may be names of the page's palette."""
+
+    title: str
+    data: Sequence[Mapping[str, Any]]
+    layout: Mapping[str, Any]
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Figures:
+    figures: Sequence[Figure]
+    where: frozenset[Medium] = ON_PAGE
+
+
+@dataclass(frozen=True)
+class Note:
+    text: str
+    tone: Tone = Tone.QUIET
+    where: frozenset[Medium] = EVERYWHERE
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Several of a kind."""
+
+    items: Sequence[str]
+    tone: Tone = Tone.QUIET
+    where: frozenset[Medium] = EVERYWHERE
+
+
+@dataclass(frozen=True)
+class Tile:
+    name: str
+    text: str
+    meaning: str
+    tone: Tone = Tone.PLAIN
+    is_checked: bool = True
+
+
+@dataclass(frozen=True)
+class Tiles:
+    title: str
+    tiles: Sequence[Tile]
+    where: frozenset[Medium] = EVERYWHERE
+
+
+@dataclass(frozen=True)
+class Share:
+    name: str
+    count: int
+    tone: Tone
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Parts of a whole."""
+
+    words: str
+    shares: Sequence[Share]
+    where: frozenset[Medium] = ON_PAGE
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Names and what is to be said of each, item by item."""
+
+    pairs: Sequence[tuple[str, Sequence[str]]]
+    where: frozenset[Medium] = EVERYWHERE
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines that stand as they are, under each other."""
+
+    title: str
+    lines: Sequence[str]
+    where: frozenset[Medium] = EVERYWHERE
+
+
+@dataclass(frozen=True)
+class Heading:
+    text: str
+    where: frozenset[Medium] = ON_PAPER
+
+
+Block = Table | Figures | Note | Notes | Tiles | Shares | Pairs | Lines | Heading
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A verdict in a word or two."""
+
+    text: str
+    tone: Tone
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    blocks: Sequence[Block]
+    id: str | None = None
+    subtitle: str | None = None
+    badges: Sequence[Badge] = ()
+    is_open: bool | None = None
+    """None: it cannot be folded."""
+    where: frozenset[Medium] = EVERYWHERE
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A figure of the headline."""
+
+    title: str
+    figure: str
+    unit: str = ""
+    lines: Sequence[str] = ()
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One of the two verdicts on the whole run, with why and what to do."""
+
+    name: str
+    words: str
+    tone: Tone
+    lines: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Shown:
-    """One way of showing it for each renderer."""
+    """All there is to see of a run."""
 
-    console: Callable[[Console], None]
-    page: Callable[[], str]
-    files: Callable[[], Mapping[str, str | bytes]]
-    """Name below the report's folder → content."""
+    kicker: str
+    title: str
+    run: str
+    badge: Badge
+    verdicts: Sequence[Verdict]
+    facts: Sequence[Fact]
+    sections: Sequence[Section]
+    about: Sequence[str] = ()
+    reason: str | None = None
+    reading: Sequence[str] = ()
+    """How to read it, a paragraph each."""
+    files: Mapping[str, Callable[[], str | bytes]] = field(default_factory=dict)
+    """Beside the report: name below its folder → content, made when it is written."""
+
+
+def row(*cells: Cell | Value, is_beside: bool = False) -> TableRow:
+    """Plain values need no more than themselves."""
+    return TableRow([cell if isinstance(cell, Cell) else Cell(cell) for cell in cells], is_beside)
+
+
+def blocks_for(medium: Medium, blocks: Iterable[Block]) -> list[Block]:
+    return [block for block in blocks if medium in block.where]

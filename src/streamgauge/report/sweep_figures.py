@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streamgauge.report.plot_parts import Figure, plain, short, value_axis
+from streamgauge.report.plot_parts import Trace, plain, short, value_axis
+from streamgauge.report.shown import Figure
 from streamgauge.report.sweep_points import Panel, SweepPlot
 
 _STATISTICS = {"min": ("min_ms", 0.4), "avg": ("mean_ms", 0.7), "max": ("max_ms", 1.0)}
@@ -48,23 +49,20 @@ def _figure(plot: SweepPlot, panel: Panel) -> Figure:
                 }
             )
     title = f"Latency and throughput by {plot.knob}"
-    return {
-        "title": f"{title}: {panel.title}" if panel.title else title,
-        "note": " ".join(plot.notes) or None,
-        "data": [*boxes, *lines],
-        "layout": {
-            "barmode": "group",
-            "xaxis": {"title": {"text": plot.knob}, "type": "category"},
-            "yaxis": value_axis(boxes, "ms"),
-            "yaxis2": _second_axis(lines),
-            "hovermode": "x unified",
-        },
+    layout = {
+        "barmode": "group",
+        "xaxis": {"title": {"text": plot.knob}, "type": "category"},
+        "yaxis": value_axis(boxes, "ms"),
+        "yaxis2": _second_axis(lines),
+        "hovermode": "x unified",
     }
+    note = " ".join(plot.notes) or None
+    return Figure(f"{title}: {panel.title}" if panel.title else title, [*boxes, *lines], layout, note)
 
 
-def _second_axis(lines: list[Figure]) -> Figure:
+def _second_axis(lines: list[Trace]) -> Trace:
     # Its own round figures, not whatever stands beside those of the first axis.
-    own: Figure = {"overlaying": "y", "side": "right", "tickformat": ".3~s", "tickmode": "linear"}
+    own: Trace = {"overlaying": "y", "side": "right", "tickformat": ".3~s", "tickmode": "linear"}
     if not lines:
         return {"title": {"text": ""}, **own}
     axis = value_axis(lines, "KiB/s, msg/s")

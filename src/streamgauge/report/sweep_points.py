@@ -12,22 +12,24 @@ from typing import Any
 
 from streamgauge.core.errors import BadInput
 from streamgauge.core.units import format_bytes
-from streamgauge.report.old_shape import Document
-from streamgauge.report.words import main_leg
+from streamgauge.report.case_document import Case, CasesDocument
+from streamgauge.report.document import State
+from streamgauge.report.parameters import Parameters
+from streamgauge.report.quantities import plural
 
-KNOBS: dict[str, Callable[[Document], Any]] = {
-    "topics": lambda p: len(p["topics"]),
-    "partitions": lambda p: p["partitions"],
-    "replicas": lambda p: p["replicas"],
-    "message-size": lambda p: p["message_size"],
-    "stream-size": lambda p: p["stream_size"],
-    "rate": lambda p: p["rate"],
-    "acks": lambda p: p["acks"],
-    "completions": lambda p: p["completions"],
-    "eos": lambda p: p["transaction_messages"] is not None,
-    "compression": lambda p: p["compression"],
-    "producers": lambda p: None if p["streams"] == "per_partition" else p["producers"],
-    "consumers": lambda p: None if p["streams"] == "per_partition" else p["consumers"],
+KNOBS: dict[str, Callable[[Parameters], Any]] = {
+    "topics": lambda p: len(p.topics),
+    "partitions": lambda p: p.partitions,
+    "replicas": lambda p: p.replicas,
+    "message-size": lambda p: p.message_size,
+    "stream-size": lambda p: p.stream_size,
+    "rate": lambda p: p.rate,
+    "acks": lambda p: p.acks,
+    "completions": lambda p: p.completions,
+    "eos": lambda p: p.transaction_messages is not None,
+    "compression": lambda p: p.compression,
+    "producers": lambda p: None if p.streams == "per_partition" else p.producers,
+    "consumers": lambda p: None if p.streams == "per_partition" else p.consumers,
 }
 """What cases may differ in; streams of their own follow from topics and partitions."""
 
@@ -81,7 +83,7 @@ class SweepPlot:
         return format_bytes(value) if self.knob.endswith("size") and isinstance(value, int) else str(value)
 
 
-def sweep_plot(documents: Sequence[Document], knob: str | None = None) -> SweepPlot | None:
+def sweep_plot(documents: Sequence[CasesDocument], knob: str | None = None) -> SweepPlot | None:
     """None when no knob was turned, unless one is named: then it is plotted all the same."""
     cases = [case for document in documents for case in _whole_cases(document)]
     varied = [name for name, value_of in KNOBS.items() if len(_values(cases, value_of)) > 1]
@@ -94,13 +96,13 @@ def sweep_plot(documents: Sequence[Document], knob: str | None = None) -> SweepP
     if not cases:
         raise BadInput("there is no case with a latency to plot")
     names = _series_names(documents)
-    grouped: dict[str, dict[str, dict[Any, list[Document]]]] = {}
+    grouped: dict[str, dict[str, dict[Any, list[Case]]]] = {}
     for number, document in enumerate(documents):
         for case in _whole_cases(document):
             panel = _panel_title(case, [name for name in varied if name != knob])
-            series = names[number, case["target"]]
+            series = names[number, case.target]
             places = grouped.setdefault(panel, {}).setdefault(series, {})
-            places.setdefault(_hashable(KNOBS[knob](case["parameters"])), []).append(case)
+            places.setdefault(_hashable(KNOBS[knob](case.parameters)), []).append(case)
     return SweepPlot(
         knob=knob,
         values=tuple(_values(cases, KNOBS[knob])),
@@ -113,13 +115,13 @@ def sweep_plot(documents: Sequence[Document], knob: str | None = None) -> SweepP
     )
 
 
-def _whole_cases(document: Document) -> list[Document]:
-    return [case for case in document["cases"] if case["latency_ms"][main_leg(case)]["count"]]
+def _whole_cases(document: CasesDocument) -> list[Case]:
+    return [case for case in document.cases if case.main_latency.count]
 
 
-def _values(cases: Sequence[Document], value_of: Callable[[Document], Any]) -> list[Any]:
+def _values(cases: Sequence[Case], value_of: Callable[[Parameters], Any]) -> list[Any]:
     """Different values: numbers by size, others as they come."""
-    found = list(dict.fromkeys(_hashable(value_of(case["parameters"])) for case in cases))
+    found = list(dict.fromkeys(_hashable(value_of(case.parameters)) for case in cases))
     are_numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in found)
     return sorted(found) if are_numbers else found
 
@@ -128,32 +130,32 @@ def _hashable(value: Any) -> Any:
     return value if isinstance(value, (int, float, str, type(None))) else str(value)
 
 
-def _most_telling(cases: Sequence[Document], varied: list[str]) -> str | None:
+def _most_telling(cases: Sequence[Case], varied: list[str]) -> str | None:
     if "partitions" in varied:
         return "partitions"
     return max(varied, key=lambda name: len(_values(cases, KNOBS[name])), default=None)
 
 
-def _panel_title(case: Document, varied: list[str]) -> str:
-    parameters = case["parameters"]
+def _panel_title(case: Case, varied: list[str]) -> str:
+    parameters = case.parameters
     parts = []
     for name in varied:
         value = KNOBS[name](parameters)
         sized = name.endswith("size") and isinstance(value, int)
         parts.append(f"{name} {format_bytes(value) if sized else value}")
-    parts += [f"{path} {value}" for path, value in parameters["swept"].items() if path not in _IN_KNOBS]
+    parts += [f"{path} {value}" for path, value in parameters.swept.items() if path not in _IN_KNOBS]
     return " · ".join(parts)
 
 
-def _series_names(documents: Sequence[Document]) -> dict[tuple[int, str], str]:
+def _series_names(documents: Sequence[CasesDocument]) -> dict[tuple[int, str], str]:
     """A cluster's name; where two runs have the same, what tells the runs apart as well."""
     targets = [
         (number, target)
         for number, document in enumerate(documents)
-        for target in dict.fromkeys(case["target"] for case in document["cases"])
+        for target in dict.fromkeys(case.target for case in document.cases)
     ]
     names = [target for _, target in targets]
-    runs = [document["run"] for document in documents]
+    runs = [document.run for document in documents]
     ends = [run.rpartition("-")[2] for run in runs]
     labels = ends if len(set(ends)) == len(ends) else runs
     return {
@@ -162,41 +164,41 @@ def _series_names(documents: Sequence[Document]) -> dict[tuple[int, str], str]:
     }
 
 
-def _point(cases: list[Document]) -> Point:
-    legs = [case["latency_ms"][main_leg(case)] for case in cases]
-    count = sum(leg["count"] for leg in legs)
-    deliveries = [case["delivery"] for case in cases if case["delivery"]["runtime_s"]]
-    runtime_s = sum(delivery["runtime_s"] for delivery in deliveries)
+def _point(cases: list[Case]) -> Point:
+    legs = [case.main_latency for case in cases]
+    count = sum(leg.count for leg in legs)
+    deliveries = [case.delivery for case in cases if case.delivery.runtime_s]
+    runtime_s = sum(delivery.runtime_s or 0.0 for delivery in deliveries)
 
     def per_s(name: str, unit: float) -> float | None:
-        amount = sum(delivery[name] * delivery["partitions"] for delivery in deliveries)
+        amount = sum(getattr(delivery, name) * (delivery.partitions or 0) for delivery in deliveries)
         return amount / unit / runtime_s if runtime_s else None
 
     return Point(
-        min_ms=min(leg["min"] for leg in legs),
-        mean_ms=sum(leg["mean"] * leg["count"] for leg in legs) / count,
-        max_ms=max(leg["max"] for leg in legs),
+        min_ms=min(leg.min or 0.0 for leg in legs),
+        mean_ms=sum((leg.mean or 0.0) * leg.count for leg in legs) / count,
+        max_ms=max(leg.max or 0.0 for leg in legs),
         kib_per_s=per_s("bytes", 1024),
         messages_per_s=per_s("messages", 1),
     )
 
 
-def _notes(documents: Sequence[Document]) -> list[str]:
+def _notes(documents: Sequence[CasesDocument]) -> list[str]:
     """Runs that were made elsewhere, or otherwise, are not set side by side in silence."""
-    first = documents[0]["environment"]
+    first = documents[0].environment
     differ = [
         name
         for name in _ENVIRONMENT
-        if any(document["environment"].get(name) != first.get(name) for document in documents[1:])
+        if any(document.environment.get(name) != first.get(name) for document in documents[1:])
     ]
     notes = [f"The runs' environments differ: {', '.join(differ)}."] if differ else []
-    if any(case["latency_ms"][main_leg(case)]["min"] <= 0 for d in documents for case in _whole_cases(d)):
+    if any((case.main_latency.min or 0.0) <= 0 for d in documents for case in _whole_cases(d)):
         notes.append("Latencies at or below zero have no place on a log axis.")
-    left_out = sum(len(document["cases"]) - len(_whole_cases(document)) for document in documents)
+    left_out = sum(len(document.cases) - len(_whole_cases(document)) for document in documents)
     if left_out:
-        notes.append(f"{left_out} cases have no latency and are not in the plot.")
+        notes.append(f"{plural(left_out, 'case')} without latency: not in the plot.")
     faulty = [
-        case["case"] for document in documents for case in _whole_cases(document) if case["status"] != "ok"
+        case.case for document in documents for case in _whole_cases(document) if case.status is not State.OK
     ]
     if faulty:
         notes.append(f"Not all went well in case {', '.join(faulty)}.")

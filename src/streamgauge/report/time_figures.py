@@ -5,28 +5,27 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-from streamgauge.report.old_shape import Document
-from streamgauge.report.plot_parts import Figure, axis_note, line_style, plain, short, value_axis
+from streamgauge.report.case_document import BriefStatistics, Case, Second
+from streamgauge.report.plot_parts import Trace, axis_note, line_style, plain, short, value_axis
 from streamgauge.report.result_tables import Row
-from streamgauge.report.words import LEG_NAMES, main_leg
+from streamgauge.report.shown import Figure
+from streamgauge.report.words import LEG_NAMES
 
 
-def latency_figure(case: Document) -> Figure | None:
-    leg = main_leg(case)
+def latency_figure(case: Case) -> Figure | None:
+    leg = case.main_leg
     title = f"Latency over time, {LEG_NAMES[leg]}"
-    return _per_second(case, title, lambda second: second["latency_ms"][leg])
+    return _per_second(case, title, lambda second: getattr(second.latency_ms, leg))
 
 
-def schedule_lag_figure(case: Document) -> Figure | None:
-    return _per_second(
-        case, "Schedule lag over time, sent − intended", lambda second: second["schedule_lag_ms"]
-    )
+def schedule_lag_figure(case: Case) -> Figure | None:
+    return _per_second(case, "Schedule lag over time, sent − intended", lambda second: second.schedule_lag_ms)
 
 
-def throughput_figure(case: Document) -> Figure | None:
-    seconds = case["seconds"]
+def throughput_figure(case: Case) -> Figure | None:
+    seconds = case.seconds
     lines = [
-        _time_line(seconds, name, lambda second, key=key: second["throughput"][key])
+        _time_line(seconds, name, lambda second, key=key: getattr(second.throughput, key))
         | {"line": line_style(number, 2)}
         for number, (name, key) in enumerate(
             (name, f"{name}_messages_per_s") for name in ("sent", "acked", "received")
@@ -36,21 +35,21 @@ def throughput_figure(case: Document) -> Figure | None:
     return _time_plot("Throughput over time", lines, "messages/s", case)
 
 
-def cpu_figure(case: Document, resources: list[Row]) -> Figure | None:
+def cpu_figure(case: Case, resources: list[Row]) -> Figure | None:
     lines = _source_lines(resources, lambda row: row["cpu_cores"], ".2f", "cores")
     return _time_plot("CPU, cores kept busy", lines, "cores", case)
 
 
-def memory_figure(case: Document, resources: list[Row]) -> Figure | None:
+def memory_figure(case: Case, resources: list[Row]) -> Figure | None:
     # Memory of the machine would flatten the lines of the processes.
     processes = [row for row in resources if row["kind"] != "machine"]
     lines = _source_lines(processes, lambda row: row["rss_bytes"] / 2**20, ".0f", "MiB")
     return _time_plot("Memory of the processes", lines, "MiB", case)
 
 
-def traffic_figure(case: Document, resources: list[Row]) -> Figure | None:
+def traffic_figure(case: Case, resources: list[Row]) -> Figure | None:
     """Network and disk of the machines."""
-    lines: list[Figure] = []
+    lines: list[Trace] = []
     machines = [row for row in resources if row["kind"] == "machine"]
     for name in ("net_sent", "net_received", "disk_read", "disk_written"):
         column = f"{name}_bytes_per_s"
@@ -67,22 +66,22 @@ def traffic_figure(case: Document, resources: list[Row]) -> Figure | None:
     return _time_plot("Network and disk of the machine", lines, "MiB/s", case)
 
 
-def _per_second(case: Document, title: str, of: Callable[[Document], Document]) -> Figure | None:
+def _per_second(case: Case, title: str, of: Callable[[Second], BriefStatistics]) -> Figure | None:
     styles = {
         "p50": {"color": "var(--line-1)", "width": 2.5},
         "p99": {"color": "var(--line-2)", "width": 1.75},
         "max": {"color": "var(--line-6)", "width": 1.25, "dash": "dot"},
     }
     lines = [
-        _time_line(case["seconds"], name, lambda second, name=name: of(second)[name]) | {"line": line}
+        _time_line(case.seconds, name, lambda second, name=name: getattr(of(second), name)) | {"line": line}
         for name, line in styles.items()
     ]
     return _time_plot(title, [line for line in lines if any(y is not None for y in line["y"])], "ms", case)
 
 
-def _time_line(seconds: list[Document], name: str, value: Callable[..., float | None]) -> Figure:
+def _time_line(seconds: list[Second], name: str, value: Callable[..., float | None]) -> Trace:
     """A second without a value is a gap, not a bridge."""
-    known = {second["second"]: value(second) for second in seconds if second["second"] is not None}
+    known = {second.second: value(second) for second in seconds}
     span = range(min(known), max(known) + 1) if known else range(0)
     values = [known.get(second) for second in span]
     alone = sum(value is not None for value in values) < 2
@@ -104,7 +103,7 @@ def _source_lines(
     *,
     label: str | None = None,
     first: int = 0,
-) -> list[Figure]:
+) -> list[Trace]:
     by_source: dict[str, list[Row]] = defaultdict(list)
     for row in resources:
         by_source[row["source"]].append(row)
@@ -126,28 +125,28 @@ def _source_lines(
     return lines
 
 
-def _time_plot(title: str, lines: list[Figure], unit: str, case: Document) -> Figure | None:
+def _time_plot(title: str, lines: list[Trace], unit: str, case: Case) -> Figure | None:
     if not lines:
         return None
     times = unit == "ms"
     axis = value_axis(lines, unit) if times else {"title": {"text": unit}, "rangemode": "tozero"}
-    layout: Figure = {
+    layout: Trace = {
         "xaxis": {"title": {"text": "seconds since the start"}, "rangemode": "tozero"},
         "yaxis": axis,
         "hovermode": "x unified",
         **_warm_up_shade(case),
     }
-    return {"title": title, "note": axis_note(lines, axis), "data": lines, "layout": layout}
+    return Figure(title, lines, layout, axis_note(lines, axis))
 
 
-def _warm_up_shade(case: Document) -> Figure:
+def _warm_up_shade(case: Case) -> Trace:
     """Warm-up is cut from the figures, and the cut is shown."""
-    warm = [second["second"] for second in case["seconds"] if second["warm_up"]]
+    warm = [second.second for second in case.seconds if second.warm_up]
     if not warm:
         return {}
     end = max(warm)
     # A second that holds both belongs to the measured part, where it has a point.
-    measured = any(second["second"] == end and second["accounting"]["sent"] for second in case["seconds"])
+    measured = any(second.second == end and second.accounting.sent for second in case.seconds)
     band = {"type": "rect", "xref": "x", "yref": "paper", "x0": min(warm), "y0": 0, "y1": 1}
     band |= {"x1": end if measured and end > min(warm) else end + 1, "layer": "below", "line": {"width": 0}}
     label = {"xref": "x", "yref": "paper", "x": min(warm), "y": 1, "xanchor": "left", "yanchor": "top"}

@@ -1,18 +1,27 @@
-"""What the report calls things; the console and the page say the same."""
+"""What things are called: one word for each, in every medium. docs/words.md has the same table for people."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from streamgauge.report.parameters import Parameters, knob_name, knob_text, swept_text
+from streamgauge.report.case_document import Accounting, Case
+from streamgauge.report.parameters import knob_name, knob_text, swept_text
 from streamgauge.report.quantities import NOTHING, count_text
+from streamgauge.tables.faults import faults_checked, without_outcome
+
+TIMES = {
+    "intended": "when the schedule wanted it sent",
+    "sent": "just before it was handed to the client library",
+    "acked": "when its acknowledgement was seen",
+    "broker": "the record's own timestamp, in whole milliseconds",
+    "received": "when the consumer's code had it",
+}
+"""The times of a message, in their order."""
 
 LEG_NAMES = {
-    "intended_to_received": "consumed − intended",
-    "sent_to_received": "consumed − sent",
-    "sent_to_acked": "published − sent",
-    "sent_to_output": "output − sent",
-    "output_to_received": "consumed − output",
+    "intended_to_received": "received − intended",
+    "sent_to_received": "received − sent",
+    "sent_to_acked": "acked − sent",
+    "sent_to_broker": "broker − sent",
+    "broker_to_received": "received − broker",
     "intended_to_sent": "sent − intended",
 }
 
@@ -46,119 +55,61 @@ COUNT_NAMES = {
     "unexpected": "unexpected",
 }
 
-COUNT_MEANINGS = {
-    "sent": "handed to the client library",
-    "acked": "acknowledged without error",
-    "failed": "reported as not delivered",
-    "received": "at least one intact copy came",
-    "lost_write": "acked, never seen, though a later offset of its partition was",
-    "unseen": "acked, never seen, and nothing later in its partition was either",
-    "duplicate": "intact copies beyond the first",
-    "out_of_order": "first copy came after a later one of its producer and partition",
-    "corrupt": "damaged records",
-    "unexpected": "records that are not of this case",
-}
-
-FAULTS = ("failed", "lost_write", "unseen", "duplicate", "out_of_order", "corrupt", "unexpected")
-"""Counts that are zero when all is well."""
-
-FAULTS_OF_ACKS = ("failed", "lost_write", "unseen")
-"""Faults that only producers who hear of their messages can know of."""
-
-FAULTS_OF_SENDING = ("failed",)
-"""The only faults that can be seen without a consumer."""
+COUNT_MEANINGS = {name: field.description or "" for name, field in Accounting.model_fields.items()}
 
 _MOST_KNOBS = 5
 
-LIMIT_NAMES = {
-    "client_cpu": "client CPU",
-    "generator": "load generator",
-    "broker": "broker",
-    "network": "network",
-    "disk": "disk",
-    "machine_cpu": "machine CPU",
-    "none": "none found",
-}
 
-
-def case_title(case: dict[str, Any]) -> str:
+def case_title(case: Case) -> str:
     """What tells this case from the others."""
-    parts = [str(case["target"]), swept_text(Parameters(**case["parameters"]))]
-    if case["iteration"] > 1:
-        parts.append(f"round {case['iteration']}")
+    parts = [case.target, swept_text(case.parameters)]
+    if case.iteration > 1:
+        parts.append(f"round {case.iteration}")
     return " ".join(part for part in parts if part)
 
 
-def knob_columns(cases: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
+def knob_columns(cases: list[Case]) -> dict[str, dict[str, str]]:
     """What tells cases apart: a column a swept field, by case; too many of them share one."""
-    swept = dict.fromkeys(path for case in cases for path in case["parameters"]["swept"])
+    swept = dict.fromkeys(path for case in cases for path in case.parameters.swept)
     if not swept or len(swept) > _MOST_KNOBS:
-        return {"target": {case["case"]: case_title(case) for case in cases}}
+        return {"target": {case.case: case_title(case) for case in cases}}
     columns: dict[str, dict[str, str]] = {}
-    if len({case["target"] for case in cases}) > 1:
-        columns["target"] = {case["case"]: case["target"] for case in cases}
+    if len({case.target for case in cases}) > 1:
+        columns["target"] = {case.case: case.target for case in cases}
     for path in swept:
-        values = {case["case"]: case["parameters"]["swept"].get(path) for case in cases}
+        values = {case.case: case.parameters.swept.get(path) for case in cases}
         columns[knob_name(path)] = {
             case: NOTHING if value is None else knob_text(value) for case, value in values.items()
         }
-    if any(case["iteration"] > 1 for case in cases):
-        columns["round"] = {case["case"]: str(case["iteration"]) for case in cases}
+    if any(case.iteration > 1 for case in cases):
+        columns["round"] = {case.case: str(case.iteration) for case in cases}
     return columns
 
 
-def rate_columns(cases: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
-    """The rates that speak for cases, each with where it stands: those of streams side by side, or all."""
-    if all(case["parameters"]["streams"] == "per_partition" for case in cases):
-        return {"msg/s": ("delivery", "messages_per_s"), "KiB/s": ("delivery", "kib_per_s")}
-    return {name: ("throughput", f"{name}_messages_per_s") for name in ("sent", "received")}
+def checked_of(case: Case) -> tuple[str, ...]:
+    """The faults that somebody looked for."""
+    return faults_checked(**_looked(case))
 
 
-def faults_checked(case: dict[str, Any]) -> tuple[str, ...]:
-    """Nothing is said of what nobody looked at: arrivals without consumers, acks without reports."""
-    known = FAULTS if case["parameters"]["consumers"] else FAULTS_OF_SENDING
-    if case["parameters"]["completions"]:
-        return known
-    return tuple(name for name in known if name not in FAULTS_OF_ACKS)
+def without_outcome_of(case: Case) -> int:
+    return without_outcome(case.accounting.model_dump(), **_looked(case))
 
 
-def without_outcome(case: dict[str, Any]) -> int:
-    """Messages sent of which nothing was heard again: no ack, no failure, no copy.
-
-    Both sides bound it: what the producer never heard of, and what no consumer saw or missed.
-    """
-    counts: dict[str, int] = case["accounting"]
-    unanswered = counts["sent"] - counts["acked"] - counts["failed"]
-    if not case["parameters"]["consumers"] and not case["parameters"]["completions"]:
-        return 0  # nobody asked, neither here nor there
-    if case["parameters"]["consumers"]:
-        seen_or_missed = ("failed", "received", "lost_write", "unseen", "corrupt")
-        unanswered = min(unanswered, counts["sent"] - sum(counts[name] for name in seen_or_missed))
-    return max(0, unanswered)
+def _looked(case: Case) -> dict[str, bool]:
+    return {
+        "has_consumers": case.parameters.consumers > 0,
+        "has_completions": case.parameters.completions,
+    }
 
 
-def fault_count(case: dict[str, Any]) -> int:
-    counts: dict[str, int] = case["accounting"]
-    return sum(counts[name] for name in faults_checked(case)) + without_outcome(case)
+def fault_count(case: Case) -> int:
+    counts = case.accounting.model_dump()
+    return sum(int(counts[name]) for name in checked_of(case)) + without_outcome_of(case)
 
 
-def main_leg(case: dict[str, Any]) -> str:
-    """The leg that speaks for the case: to the consumer, or to the ack when there is no consumer."""
-    return "intended_to_received" if case["parameters"]["consumers"] else "sent_to_acked"
-
-
-def warm_up_sentence(case: dict[str, Any]) -> str | None:
-    warm_up = case["warm_up"]
-    if warm_up is None:
+def warm_up_sentence(case: Case) -> str | None:
+    if case.warm_up is None:
         return None
-    faults = sum(warm_up[name] for name in faults_checked(case))
+    faults = sum(getattr(case.warm_up, name) for name in checked_of(case))
     outcome = "no fault among them" if faults == 0 else f"{count_text(faults)} faults among them"
-    return f"{count_text(warm_up['sent'])} warm-up messages are cut from every figure; {outcome}."
-
-
-def limit_text(case: dict[str, Any]) -> str:
-    limit, reason = case["bottleneck"]["limit"], case["bottleneck"]["reason"]
-    if limit is None:
-        return "not known"
-    name = LIMIT_NAMES.get(limit, limit)
-    return f"{name} – {reason}" if reason else name
+    return f"{count_text(case.warm_up.sent)} warm-up messages are cut from every figure; {outcome}."

@@ -1,70 +1,54 @@
-"""The report stage: results in, results.json, CSV files and the page out."""
+"""The report stage: results in, results.json, CSV files, Markdown and the page out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from streamgauge.core.run_dir import RunDir
-from streamgauge.report.comparison_csv import repetitions_csv
-from streamgauge.report.comparison_markdown import comparison_markdown
+from streamgauge.report.case_document import CasesDocument
+from streamgauge.report.cases_show import show_cases
 from streamgauge.report.csv_files import write_csv_files
+from streamgauge.report.csv_renderer import shown_csv
 from streamgauge.report.document import Document, document_text
-from streamgauge.report.fanout_markdown import fanout_markdown
-from streamgauge.report.fanout_pictures import fanout_pictures
-from streamgauge.report.hdr_files import hgrm_text, hlog_text
 from streamgauge.report.kafka_perf_csv import write_kafka_perf_csv
-from streamgauge.report.limit_csv import limit_csv
-from streamgauge.report.old_shape import old_shape
-from streamgauge.report.page import render_page
+from streamgauge.report.markdown_renderer import shown_markdown
+from streamgauge.report.page_renderer import render_page
 from streamgauge.report.plots import plot_files
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.results import results_document
-from streamgauge.report.transport_text import LEG, is_paced, rate_name, transports_csv, transports_markdown
-from streamgauge.tables.results import HISTOGRAM
+from streamgauge.report.shown import Shown
+from streamgauge.spec.families import family_of
+
+
+def shown_of(document: Document, tables: ResultTables) -> Shown:
+    """What there is to see of a run; of a family that says nothing of its own, its cases."""
+    own = family_of(document.kind).show(document, tables)
+    if own is not None:
+        return own
+    assert isinstance(document, CasesDocument), (
+        f"family {document.kind} must say what to show of its document"
+    )
+    return show_cases(document, tables)
 
 
 def write_report(run: RunDir) -> str:
     """Write all parts of the report; returns where the page is."""
     tables = ResultTables.read(run)
-    return write_parts(run, results_document(run, tables), tables)
+    document = results_document(run, tables)
+    return write_parts(run, document, shown_of(document, tables), tables)
 
 
-def write_parts(run: RunDir, results: Document, tables: ResultTables) -> str:
+def write_parts(run: RunDir, document: Document, shown: Shown, tables: ResultTables) -> str:
     """The same for whoever has the document already."""
-    run.write_text(run.results_document, document_text(results))
-    document = old_shape(results)
+    run.write_text(run.results_document, document_text(document))
     write_csv_files(run, tables)
-    if document["comparison"] is not None:
-        for temperature in ("cold", "warm"):
-            place = f"{run.report_csv}/repetitions-{temperature}.csv"
-            run.write_text(place, repetitions_csv(document, tables, temperature))
-        run.write_text(run.report_markdown, comparison_markdown(document))
-    if document["transports"] is not None:
-        _write_transports(run, document, tables)
-    if document["limit"] is not None:
-        run.write_text(f"{run.report_csv}/limit.csv", limit_csv(document))
-    if "fanout" in document:
-        run.write_text(run.report_fanout, fanout_markdown(document, tables))
-        plots: Mapping[str, bytes] = fanout_pictures(document["fanout"])
-    else:
+    for name, content in shown_csv(shown).items():
+        run.write_text(f"{run.report_csv}/{name}", content)
+    if isinstance(document, CasesDocument):
         write_kafka_perf_csv(run, tables)
-        plots = plot_files([document], None, with_page=False)
-    for name, content in plots.items():
-        run.write_bytes(f"{run.report_plots}/{name}", content)
-    run.write_text(run.report_page, render_page(document, tables))
+        for name, drawn in plot_files([document], None, with_page=False).items():
+            run.write_bytes(f"{run.report_plots}/{name}", drawn)
+    for name, make in shown.files.items():
+        made = make()
+        run.write_bytes(f"{run.report_folder}/{name}", made.encode() if isinstance(made, str) else made)
+    run.write_text(run.report_markdown, shown_markdown(shown))
+    run.write_text(run.report_page, render_page(shown, document.environment))
     return run.url(run.report_page)
-
-
-def _write_transports(run: RunDir, document: dict[str, Any], tables: ResultTables) -> None:
-    """Transport-bench's table, and each histogram as the usual tools read it."""
-    part = document["transports"]
-    run.write_text(f"{run.report_csv}/transports.csv", transports_csv(part))
-    run.write_text(run.report_transports, transports_markdown(part))
-    for case in document["cases"]:
-        rows = [row for row in tables.rows(HISTOGRAM, case["case"]) if row["leg"] == LEG]
-        if rows and is_paced(case):
-            rate = float(case["parameters"]["rate"])
-            place = f"{run.report_histograms}/{case['target']}-{rate_name(rate)}-{case['case']}"
-            run.write_text(f"{place}.hlog", hlog_text(rows, case["range_s"]["sent"] or 0.0))
-            run.write_text(f"{place}.hgrm", hgrm_text(rows))

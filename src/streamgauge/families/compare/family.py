@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
     from streamgauge.plan.plan_file import Plan
+    from streamgauge.report.document import Document
     from streamgauge.report.result_tables import ResultTables
+    from streamgauge.report.shown import Shown
     from streamgauge.tables.column import Table
 
 
@@ -85,6 +87,13 @@ class Compare(Family["CompareWorkload"]):
         from streamgauge.families.compare.document import compare_document
 
         return compare_document(run, plan, tables)
+
+    def show(self, document: Document, tables: ResultTables) -> Shown:
+        from streamgauge.families.compare.document import CompareDocument
+        from streamgauge.families.compare.show import show_compare
+
+        assert isinstance(document, CompareDocument)
+        return show_compare(document, tables)
 
     def command(self, name: str) -> Callable[..., Any]:
         from streamgauge.families.compare.command import compare

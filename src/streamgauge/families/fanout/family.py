@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
     from streamgauge.plan.plan_file import Plan
+    from streamgauge.report.document import Document
     from streamgauge.report.result_tables import ResultTables
+    from streamgauge.report.shown import Shown
     from streamgauge.tables.column import Table
 
 
@@ -90,6 +92,13 @@ class FanOut(Family["FanoutWorkload"]):
         from streamgauge.families.fanout.document import fanout_document
 
         return fanout_document(run, plan, tables)
+
+    def show(self, document: Document, tables: ResultTables) -> Shown:
+        from streamgauge.families.fanout.document import FanoutDocument
+        from streamgauge.families.fanout.show import show_fanout
+
+        assert isinstance(document, FanoutDocument)
+        return show_fanout(document, tables)
 
     def command(self, name: str) -> Callable[..., Any]:
         if name == "generate":

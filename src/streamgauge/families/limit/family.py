@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
     from streamgauge.plan.plan_file import Plan
+    from streamgauge.report.document import Document
     from streamgauge.report.result_tables import ResultTables
+    from streamgauge.report.shown import Shown
 
 
 class Limit(Family["LimitWorkload"]):
@@ -65,6 +67,13 @@ class Limit(Family["LimitWorkload"]):
         from streamgauge.families.limit.document import limit_document
 
         return limit_document(run, plan, tables)
+
+    def show(self, document: Document, tables: ResultTables) -> Shown:
+        from streamgauge.families.limit.document import LimitDocument
+        from streamgauge.families.limit.show import show_limit
+
+        assert isinstance(document, LimitDocument)
+        return show_limit(document, tables)
 
     def command(self, name: str) -> Callable[..., Any]:
         from streamgauge.families.limit.command import limit

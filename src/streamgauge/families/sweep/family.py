@@ -10,6 +10,9 @@ from streamgauge.spec.family import Family
 if TYPE_CHECKING:
     from streamgauge.families.sweep.workload import SweepWorkload
     from streamgauge.plan.cases import Case
+    from streamgauge.report.document import Document
+    from streamgauge.report.result_tables import ResultTables
+    from streamgauge.report.shown import Shown
 
 
 class Sweep(Family["SweepWorkload"]):
@@ -33,6 +36,13 @@ class Sweep(Family["SweepWorkload"]):
         is_swept = any(case.get("parameters") or case.get("iteration", 1) > 1 for case in old_plan["cases"])
         is_other = old_plan.get("search") or old_plan.get("harness") or old_plan.get("name") == "transports"
         return renewed_plan(old_plan, self.kind) if is_swept and not is_other else None
+
+    def show(self, document: Document, tables: ResultTables) -> Shown:
+        from streamgauge.families.sweep.show import show_sweep
+        from streamgauge.report.case_document import CasesDocument
+
+        assert isinstance(document, CasesDocument)
+        return show_sweep(document, tables)
 
     def command(self, name: str) -> Callable[..., Any]:
         from streamgauge.families.sweep.command import sweep

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
     from streamgauge.plan.plan_file import Plan
+    from streamgauge.report.document import Document
     from streamgauge.report.result_tables import ResultTables
+    from streamgauge.report.shown import Shown
 
 
 class Transports(Family["TransportsWorkload"]):
@@ -78,6 +80,13 @@ class Transports(Family["TransportsWorkload"]):
         from streamgauge.families.transports.document import transports_document
 
         return transports_document(run, plan, tables)
+
+    def show(self, document: Document, tables: ResultTables) -> Shown:
+        from streamgauge.families.transports.document import TransportsDocument
+        from streamgauge.families.transports.show import show_transports
+
+        assert isinstance(document, TransportsDocument)
+        return show_transports(document, tables)
 
     def command(self, name: str) -> Callable[..., Any]:
         from streamgauge.families.transports.command import transports

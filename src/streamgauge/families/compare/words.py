@@ -1,0 +1,85 @@
+"""What the report of a comparison calls things; every medium says the same."""
+
+from __future__ import annotations
+
+from streamgauge.core.units import format_bytes
+from streamgauge.core.verdicts import Integrity
+from streamgauge.families.compare.document import AppliedSetting, Compared, Conditions, Library, Verdict
+from streamgauge.report.document import State
+from streamgauge.report.quantities import NOTHING, count_text, percent_text
+
+OPERATION_NAMES = {"produce": "Produce", "consume": "Consume", "round_trip": "Round trip"}
+
+TEMPERATURE_MEANINGS = {
+    "cold": "from before the client is made: connection, metadata and producer id count",
+    "warm": "with a client that has worked before: the library alone",
+}
+
+_LETTERS = {Verdict.A_FASTER: "A", Verdict.B_FASTER: "B", Verdict.EQUIVALENT: "=", Verdict.INCONCLUSIVE: "?"}
+
+LEGEND = (
+    "Times of A over times of B, in percent: below 100 A is faster. In brackets the 95% interval. "
+    "A, B: that one is faster; = equivalent; ? inconclusive; ! not to be quoted; ✗ something failed."
+)
+
+
+def place_text(row: Compared) -> str:
+    """`produce warm 1,000 × 100 B`."""
+    return f"{OPERATION_NAMES[row.operation].lower()} {row.temperature} {cell_name(row)}"
+
+
+def cell_name(row: Compared) -> str:
+    return f"{count_text(row.messages)} × {bytes_text(row.length)}"
+
+
+def bytes_text(length: int) -> str:
+    """Plain bytes, as the lengths of a comparison are given."""
+    return f"{count_text(length)} B" if length % 1024 or length < 1024 else format_bytes(length)
+
+
+def interval_text(interval: tuple[float, float] | None) -> str:
+    return NOTHING if interval is None else f"{percent_text(interval[0])}–{percent_text(interval[1])}"
+
+
+def p_text(p: float | None) -> str:
+    if p is None:
+        return NOTHING
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"
+
+
+def verdict_mark(row: Compared) -> str:
+    """A letter, and what takes trust from it."""
+    is_whole = row.status is State.OK and row.integrity.verdict in (Integrity.OK, Integrity.NOT_MEASURED)
+    return _LETTERS[row.verdict] + ("!" if row.validity.causes else "") + ("" if is_whole else "✗")
+
+
+def verdict_text(row: Compared, conditions: Conditions) -> str:
+    """The verdict with the libraries' names."""
+    said = row.verdict.value
+    if row.verdict is Verdict.A_FASTER:
+        said += f": {conditions.a.name}"
+    elif row.verdict is Verdict.B_FASTER:
+        said += f": {conditions.b.name}"
+    elif row.verdict is Verdict.EQUIVALENT:
+        said += f" (±{conditions.equivalence_percent:g}%)"
+    return said + (" – but the control failed" if row.is_tainted else "")
+
+
+def library_text(library: Library) -> str:
+    driver = None if library.driver == library.name else library.driver
+    about = ", ".join(part for part in (driver, library.version) if part)
+    loop = ", loop in the JVM" if library.engine == "jvm" else ""
+    return library.name + (f" ({about})" if about else "") + loop
+
+
+def setting_text(found: AppliedSetting | None, *, is_shared: bool) -> str:
+    """What was in force in one library, by its own name; or that it has no such thing."""
+    if found is None:
+        return NOTHING
+    if not is_shared:
+        return str(found.value)
+    if found.native is None:
+        return f"no equivalent: {found.note}" if found.note else "no equivalent"
+    value = "left to the system" if found.value is None else found.value
+    note = f"; {found.note}" if found.note else ""
+    return f"{value} ({found.native}{note})"

@@ -1,0 +1,133 @@
+"""What there is to see of a fan-out: plots, the tables as published, and the statistics of every point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+
+from streamgauge.core.latency_block import latency_block
+from streamgauge.families.fanout.document import FanoutDocument, FanoutFound, Point
+from streamgauge.families.fanout.figures import PLOTS, fanout_figures, lines_of
+from streamgauge.families.fanout.pictures import fanout_pictures
+from streamgauge.families.fanout.tables import clients_text, fanout_tables, place_name, verdict_table
+from streamgauge.report.cause_words import cause_text
+from streamgauge.report.quantities import count_text
+from streamgauge.report.result_tables import ResultTables
+from streamgauge.report.shown import (
+    EVERYWHERE,
+    ON_PAGE,
+    ON_PAPER,
+    Block,
+    Fact,
+    Figures,
+    Lines,
+    Note,
+    Notes,
+    Section,
+    Shown,
+    Tone,
+)
+from streamgauge.report.verdict_show import run_badge, run_reason, run_verdicts
+from streamgauge.tables.fanout_results import LATENCY_COUNTS
+
+READING = (
+    "Latency runs from the time a message was due to the time a client had it decoded. It is of the clients "
+    "that were drawn to be measured, at random over the order of connecting; all other clients count their "
+    "updates, and every update of every client is accounted for.",
+    "A series ends at the first number of clients at which not everything was delivered, or at which the "
+    "mean is above the limit: x.",
+)
+
+
+def show_fanout(document: FanoutDocument, tables: ResultTables) -> Shown:
+    fanout = document.fanout
+    points = fanout.points
+    held = [point for point in points if point.holds]
+    sections = [
+        Section("By clients", [Figures(fanout_figures(points))], where=ON_PAGE),
+        Section("Points", [verdict_table(points), *_remarks(points)]),
+        Section("Tables", fanout_tables(fanout)),
+        Section("What was published", _published(fanout)),
+        Section("Statistics", _blocks(document, tables)),
+    ]
+    return Shown(
+        kicker="streamgauge fan-out",
+        title=document.name,
+        run=document.run,
+        badge=run_badge(document),
+        verdicts=run_verdicts(document, {place_name(point): point for point in held or points}),
+        facts=[_most_fact(points), _missing_fact(held)],
+        sections=sections,
+        about=[f"Scenario {name}: {meaning}" for name, meaning in fanout.scenarios.items()],
+        reason=run_reason(document, len(points), "points"),
+        reading=READING,
+        files=_pictures(points),
+    )
+
+
+def _pictures(points: list[Point]) -> dict[str, Callable[[], str | bytes]]:
+    @cache
+    def drawn() -> Mapping[str, bytes]:
+        return fanout_pictures(points)
+
+    def content(name: str) -> bytes:
+        return drawn()[name]
+
+    names = [name for name, _, _, value in PLOTS if lines_of(points, value)]
+    return {
+        f"plots/{name}-by-clients.{ending}": partial(content, f"{name}-by-clients.{ending}")
+        for name in names
+        for ending in ("svg", "png")
+    }
+
+
+def _most_fact(points: list[Point]) -> Fact:
+    most: dict[str, int] = {}
+    for point in points:
+        if point.holds:
+            most[point.series] = max(point.clients, most.get(point.series, 0))
+    lines = [f"{series}: {clients:,}" for series, clients in most.items()]
+    best = max(most.values(), default=0)
+    tone = Tone.GOOD if most else Tone.BAD
+    return Fact("Most clients that held", f"{best:,}", "clients", lines or ["no series held"], tone)
+
+
+def _missing_fact(held: list[Point]) -> Fact:
+    missing = sum(point.accounting.missing for point in held)
+    expected = sum(point.accounting.expected for point in held)
+    tone = Tone.BAD if missing else Tone.GOOD if expected else Tone.WARN
+    return Fact("Missing", count_text(missing), f"of {expected:,} updates", ["at the points that held"], tone)
+
+
+def _remarks(points: list[Point]) -> list[Block]:
+    """Why points do not hold, and what to know of those that do."""
+    blocks: list[Block] = []
+    for point in points:
+        faults = (*point.integrity.causes, *point.validity.causes)
+        causes = faults if point.holds else (*faults, *point.notes)
+        lines = [f"{place_name(point)}: {cause_text(cause)}" for cause in causes]
+        blocks.append(Notes(lines, Tone.WARN))
+    return blocks
+
+
+def _published(fanout: FanoutFound) -> list[Block]:
+    has_told = any(point.published.holds is not None for point in fanout.points)
+    return [
+        Note(f"As {fanout.published.hardware}.", where=EVERYWHERE if has_told else ON_PAPER),
+        Notes(fanout.published.slips, Tone.PLAIN, where=EVERYWHERE if has_told else ON_PAPER),
+    ]
+
+
+def _blocks(document: FanoutDocument, tables: ResultTables) -> list[Block]:
+    """The statistics of every point; a console has room for the last of each series."""
+    last = {point.series: point for point in document.fanout.points if point.samples}
+    blocks: list[Block] = []
+    for point in document.fanout.points:
+        if not point.samples:
+            continue
+        counts = {row["latency_ms"]: row["count"] for row in tables.rows(LATENCY_COUNTS, point.case)}
+        latency = point.latency_ms
+        lines = latency_block(counts, document.fanout.duration_s, latency.mean, latency.sd)
+        title = f"{point.series}, {clients_text(point.clients)} clients"
+        blocks.append(Lines(title, lines, EVERYWHERE if last[point.series] is point else ON_PAPER))
+    return blocks

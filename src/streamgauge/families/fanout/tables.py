@@ -1,0 +1,253 @@
+"""The tables of a fan-out, as published: one a scenario, a column for each number of clients, a row for each
+series; beneath each row what was published of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from streamgauge.families.fanout.document import GATEWAY, FanoutFound, Point, Saving
+from streamgauge.report.document import State
+from streamgauge.report.quantities import NOTHING
+from streamgauge.report.shown import Cell, Column, Table, TableRow, Tone, Unit, Value, row
+from streamgauge.report.verdict_show import verdict_cells
+from streamgauge.tables.percentile_support import is_supported
+
+BROKE = "x"
+PUBLISHED = "published"
+_ROLES = {"broker": "broker", "gateway": "gateway", "swarm": "clients", "producer": "generator"}
+
+
+def fanout_tables(fanout: FanoutFound) -> list[Table]:
+    """All tables, in the order in which they are to be read."""
+    tables: list[Table] = []
+    for scenarios in _kinds(fanout.points):
+        points = [point for point in fanout.points if point.scenario in scenarios]
+        name = f"Scenario {scenarios[0]}" if len(scenarios) == 1 else f"Scenarios {', '.join(scenarios)}"
+        tables += [
+            _matrix(
+                f"{name}: latency, ms",
+                points,
+                _mean_sd,
+                _published_mean_sd,
+                "Mean (standard deviation), from when a message was due; x: it did not hold.",
+            ),
+            _matrix(
+                f"{name}: bit/s to clients",
+                points,
+                lambda point: _bits(point.wire.to_clients_bits_per_s),
+                lambda point: _bits(point.published.bits_per_s),
+                "At the clients' sockets; headers of TCP and IP are not counted.",
+            ),
+            _matrix(
+                f"{name}: bit/s from clients",
+                points,
+                lambda point: _bits(point.wire.from_clients_bits_per_s),
+                None,
+            ),
+            _percentile_table(f"{name}: percentiles, ms", points),
+            _accounting_table(f"{name}: every update", points),
+            *_use_tables(name, points),
+        ]
+    if fanout.savings:
+        tables.append(_savings_table(fanout.savings))
+    return tables
+
+
+def clients_text(clients: int) -> str:
+    return f"{clients / 1000:g}K" if clients >= 1000 else str(clients)
+
+
+def place_name(point: Point) -> str:
+    return f"{point.series}, {clients_text(point.clients)}"
+
+
+def verdict_table(points: list[Point]) -> Table:
+    columns = [Column("point"), Column("holds"), Column("status"), Column("integrity"), Column("validity")]
+    words = {True: ("holds", Tone.GOOD), False: ("does not hold", Tone.BAD), None: (NOTHING, Tone.QUIET)}
+    rows = [row(place_name(point), Cell(*words[point.holds]), *verdict_cells(point)) for point in points]
+    return Table("Every point", columns, rows)
+
+
+def _kinds(points: list[Point]) -> list[list[str]]:
+    """Scenarios with the same messages are one table."""
+    kinds: dict[str, list[str]] = {}
+    for point in points:
+        kind = kinds.setdefault(point.scenario[0], [])
+        if point.scenario not in kind:
+            kind.append(point.scenario)
+    return list(kinds.values())
+
+
+def _matrix(
+    title: str,
+    points: list[Point],
+    cell: Callable[[Point], Cell],
+    beside: Callable[[Point], Cell] | None,
+    note: str | None = None,
+) -> Table:
+    counts = sorted({point.clients for point in points})
+    rows: list[TableRow] = []
+    for series in dict.fromkeys(point.series for point in points):
+        mine = {point.clients: point for point in points if point.series == series}
+        rows.append(row(series, *(cell(mine[n]) if n in mine else None for n in counts)))
+        told = [beside(mine[n]) if beside and n in mine else Cell(None) for n in counts]
+        if any(each.value is not None for each in told):
+            rows.append(row(PUBLISHED, *told, is_beside=True))
+    columns = [Column("clients"), *(Column(clients_text(n), Unit.NUMBER) for n in counts)]
+    return Table(title, columns, rows, note)
+
+
+def _bits(per_s: float | None) -> Cell:
+    return Cell(per_s, unit=Unit.BITS_PER_S)
+
+
+def _mean_sd(point: Point) -> Cell:
+    if point.holds is False or point.status is State.NOT_RUN:
+        return Cell(BROKE)
+    if point.holds is None:
+        return Cell("broken", Tone.BAD)
+    doubtful = not is_supported("p50", point.samples)
+    return _pair(point.latency_ms.mean, point.latency_ms.sd, is_doubtful=doubtful)
+
+
+def _published_mean_sd(point: Point) -> Cell:
+    told = point.published
+    if told.holds is None:
+        return Cell(None)
+    return _pair(told.mean_ms, told.sd_ms) if told.holds else Cell(BROKE)
+
+
+def _pair(mean: float | None, sd: float | None, *, is_doubtful: bool = False) -> Cell:
+    if mean is None:
+        return Cell(None)
+    return Cell(f"{_short(mean)} ({NOTHING if sd is None else _short(sd)})", is_doubtful=is_doubtful)
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0") if value < 100 else f"{value:,.0f}"
+
+
+def _use_tables(name: str, points: list[Point]) -> list[Table]:
+    """CPU and network in one table, memory in another: both fit a console."""
+    roles = [role for role in _ROLES if any(getattr(p.use, role).cpu_cores is not None for p in points)]
+    names = [_ROLES[role] for role in roles]
+    cores, memory = [], []
+    for point in points:
+        if point.status is State.NOT_RUN:
+            continue
+        uses = [getattr(point.use, role) for role in roles]
+        busy: list[Value] = [use.cpu_cores for use in uses]
+        cores.append(row(place_name(point), *busy, _cpu_per_update(point), _bits(_broker_bits(point))))
+        per_client = point.use.swarm.memory_bytes
+        each = None if per_client is None else per_client / point.clients
+        used: list[Value] = [use.memory_bytes for use in uses]
+        memory.append(row(place_name(point), *used, each))
+    return [
+        Table(
+            f"{name}: cores kept busy",
+            [
+                Column("point"),
+                *(Column(role, Unit.NUMBER) for role in names),
+                Column("µs/update", Unit.NUMBER),
+                Column("broker out", Unit.BITS_PER_S),
+            ],
+            cores,
+            "All processes of a kind, while messages were sent. µs/update: CPU of broker and gateway for "
+            "each update to each client. Broker out: bit/s at its sockets.",
+        ),
+        Table(
+            f"{name}: memory",
+            [
+                Column("point"),
+                *(Column(role, Unit.BYTES) for role in names),
+                Column("a client", Unit.BYTES),
+            ],
+            memory,
+            "Most resident memory. A client: what it takes in its swarm.",
+        ),
+    ]
+
+
+def _broker_bits(point: Point) -> float | None:
+    """Kafka's own clients are all whom the broker sends to."""
+    return point.wire.broker_sent_bits_per_s if point.via == GATEWAY else point.wire.to_clients_bits_per_s
+
+
+def _cpu_per_update(point: Point) -> float | None:
+    """Of what delivers: the broker, or broker and gateway."""
+    messages, received = point.accounting.messages, point.accounting.received
+    cores = [point.use.broker.cpu_cores, point.use.gateway.cpu_cores]
+    known = [value for value in cores if value is not None]
+    if not (point.rate_per_s and messages and received and known):
+        return None
+    return 1e6 * sum(known) / (received / messages * point.rate_per_s)
+
+
+def _accounting_table(title: str, points: list[Point]) -> Table:
+    names = ("expected", "missing", "duplicate", "unexpected")
+    rows = [
+        row(
+            place_name(point),
+            point.accounting.messages,
+            point.rate_per_s,
+            *(_fault(getattr(point.accounting, name), name) for name in names),
+        )
+        for point in points
+        if point.status is not State.NOT_RUN
+    ]
+    columns = [
+        Column("point"),
+        Column("messages", Unit.COUNT),
+        Column("rate/s", Unit.NUMBER),
+        *(Column(name, Unit.COUNT) for name in names),
+    ]
+    note = (
+        "Updates due to all clients together. Measured clients are looked at update by update, the others by "
+        "their counts."
+    )
+    return Table(title, columns, rows, note)
+
+
+def _fault(count: int, name: str) -> Cell:
+    return Cell(count, Tone.BAD if count and name != "expected" else Tone.PLAIN)
+
+
+def _percentile_table(title: str, points: list[Point]) -> Table:
+    names = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "max": "max"}
+    rows = []
+    for point in points:
+        if not point.samples:
+            continue
+        shown = [
+            Cell(getattr(point.latency_ms, name), is_doubtful=not is_supported(name, point.samples))
+            for name in names
+        ]
+        rows.append(row(place_name(point), point.samples, *shown))
+    columns = [
+        Column("point"),
+        Column("samples", Unit.COUNT),
+        *(Column(name, Unit.MS) for name in names.values()),
+    ]
+    return Table(title, columns, rows, "~ fewer than ten samples lie beyond it.")
+
+
+def _savings_table(savings: Sequence[Saving]) -> Table:
+    rows = [
+        row(
+            saving.scenario,
+            saving.against,
+            saving.bytes_per_client,
+            saving.against_bytes_per_client,
+            saving.percent,
+        )
+        for saving in savings
+    ]
+    columns = [
+        Column("scenario"),
+        Column("against"),
+        Column("bytes", Unit.BYTES),
+        Column("of", Unit.BYTES),
+        Column("%", Unit.PERCENT),
+    ]
+    note = "In one case; less than 100% is saved by filtering by key, by delta or by patch."
+    return Table("Bytes that one client of the gateway receives", columns, rows, note)

@@ -1,0 +1,35 @@
+"""Tables that are files of their own: every digit, and no words for what is not known."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from streamgauge.report.shown import Cell, Shown, Table
+
+
+def shown_csv(shown: Shown) -> dict[str, str]:
+    """File name → content."""
+    return {f"{table.name}.csv": table_csv(table) for table in _named(shown)}
+
+
+def _named(shown: Shown) -> Iterator[Table]:
+    for section in shown.sections:
+        for block in section.blocks:
+            if isinstance(block, Table) and block.name is not None:
+                yield block
+
+
+def table_csv(table: Table) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(column.name for column in table.columns)
+    writer.writerows([_value(cell) for cell in row.cells] for row in table.rows)
+    return text.getvalue()
+
+
+def _value(cell: Cell) -> object:
+    if cell.value is None:
+        return ""
+    return str(cell.value).lower() if isinstance(cell.value, bool) else cell.value

@@ -1,0 +1,233 @@
+"""Tables, plots and page of a fan-out from planted points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from streamgauge.core.verdicts import CauseCode, Integrity, Validity, cause
+from streamgauge.families.fanout.document import (
+    FanoutAccounting,
+    FanoutDocument,
+    FanoutFound,
+    FanoutLatency,
+    Point,
+    Published,
+    PublishedPoint,
+    Use,
+    UseByRole,
+    Wire,
+    savings,
+)
+from streamgauge.families.fanout.figures import fanout_figures
+from streamgauge.families.fanout.pictures import fanout_pictures
+from streamgauge.families.fanout.published import HARDWARE, SLIPS, published
+from streamgauge.families.fanout.show import show_fanout
+from streamgauge.families.fanout.tables import clients_text, fanout_tables
+from streamgauge.report.document import IntegrityVerdict, State, ValidityVerdict
+from streamgauge.report.markdown_renderer import shown_markdown
+from streamgauge.report.page_renderer import render_page
+from streamgauge.report.quantities import bits_text, cell_text
+from streamgauge.report.result_tables import ResultTables
+from streamgauge.report.shown import Table
+from streamgauge.tables.fanout_results import LATENCY_COUNTS
+from tests.report.seen import console_text
+
+
+def point(series: str, scenario: str, clients: int, mean: float | None, **more: Any) -> Point:
+    via = series.partition(" ")[0]
+    beside = published(scenario, via, clients)
+    told = beside.mean_sd_ms
+    held = mean is not None
+    use = Use(cpu_cores=0.5, memory_bytes=1024.0**3)
+    lost = cause(CauseCode.MISSING, message_count=7)
+    content: dict[str, Any] = {
+        "case": f"{series}-{clients}",
+        "series": series,
+        "via": via,
+        "scenario": scenario,
+        "clients": clients,
+        "status": State.OK,
+        "holds": held,
+        "integrity": IntegrityVerdict(verdict=Integrity.OK)
+        if held
+        else IntegrityVerdict(verdict=Integrity.LOST, causes=[lost]),
+        "validity": ValidityVerdict(verdict=Validity.VALID),
+        "rate_per_s": 4.0,
+        "measured_clients": 10,
+        "accounting": FanoutAccounting(**dict.fromkeys(FanoutAccounting.model_fields, 100)),
+        "samples": 40 if held else 0,
+        "latency_ms": FanoutLatency(**dict.fromkeys(FanoutLatency.model_fields, mean)),
+        "wire": Wire(
+            **dict.fromkeys(Wire.model_fields) | {"bytes_per_client": 1000.0, "to_clients_bits_per_s": 14.5e6}
+        ),
+        "use": UseByRole(broker=use, gateway=use, swarm=use, producer=use),
+        "published": PublishedPoint(
+            mean_ms=told[0] if isinstance(told, tuple) else None,
+            sd_ms=told[1] if isinstance(told, tuple) else None,
+            holds=None if told is None else isinstance(told, tuple),
+            bits_per_s=beside.bits_per_s,
+        ),
+    }
+    return Point(**content | more)
+
+
+def found_of(points: list[Point]) -> FanoutFound:
+    return FanoutFound(
+        duration_s=60.0,
+        warm_up_s=2.0,
+        mean_limit_s=5.0,
+        size_bytes=1000,
+        max_frequency="unfiltered",
+        scenarios={p.scenario: "words" for p in points},
+        points=points,
+        savings=savings(points),
+        published=Published(hardware=HARDWARE, slips=list(SLIPS)),
+    )
+
+
+def document_of(points: list[Point], **more: Any) -> FanoutDocument:
+    content: dict[str, Any] = {
+        "run": "20260101-000000-fanout-0000",
+        "name": "fanout",
+        "kind": "fanout",
+        "status": State.OK,
+        "integrity": Integrity.OK,
+        "validity": Validity.VALID,
+        "environment": {},
+        "fanout": found_of(points),
+    }
+    return FanoutDocument(**content | more)
+
+
+SKIPPED = {"status": State.NOT_RUN, "notes": [cause(CauseCode.SKIPPED, "it did not hold at 16,000")]}
+LADDER = [
+    point("gateway", "1", 1000, 3.21),
+    point("gateway", "1", 16000, 123.4),
+    point("kafka-groups", "1", 1000, 7.0),
+    point("kafka-groups", "1", 16000, None),
+    point("kafka-groups", "1", 18000, None, **SKIPPED),
+]
+TABLES = ResultTables(
+    {
+        LATENCY_COUNTS.name: pa.Table.from_pylist(
+            [{"case": "gateway-16000", "latency_ms": ms, "count": 10} for ms in (1, 2, 3, 9)],
+            schema=LATENCY_COUNTS.arrow_schema(),
+        )
+    }
+)
+
+
+def texts(table: Table) -> list[list[str]]:
+    return [
+        [cell_text(cell, column.unit) for cell, column in zip(row.cells, table.columns, strict=True)]
+        for row in table.rows
+    ]
+
+
+def test_a_row_a_series_a_column_a_number_of_clients_and_what_was_published_beneath() -> None:
+    table = fanout_tables(found_of(LADDER))[0]
+    assert [column.name for column in table.columns] == ["clients", "1K", "16K", "18K"]
+    assert texts(table) == [
+        ["gateway", "3.2 (3.2)", "123 (123)", "–"],
+        ["published", "10 (17)", "91 (37)", "–"],
+        ["kafka-groups", "7 (7)", "x", "x"],
+        ["published", "6 (17)", "3,376 (507)", "x"],
+    ]
+    assert [row.is_beside for row in table.rows] == [False, True, False, True]
+
+
+def test_a_broken_point_is_no_breaking_point() -> None:
+    killed = point("gateway", "2", 4000, None, status=State.PARTIAL, holds=None)
+    assert texts(fanout_tables(found_of([killed]))[0])[0] == ["gateway", "broken"]
+
+
+def test_percentiles_of_few_samples_are_marked() -> None:
+    table = next(t for t in fanout_tables(found_of(LADDER[:1])) if "percentiles" in t.title)
+    assert texts(table) == [["gateway, 1K", "40", "3.210", "~3.210", "~3.210", "~3.210", "3.210"]]
+
+
+def test_savings_of_keys_delta_and_patch() -> None:
+    def with_bytes(series: str, scenario: str, size: float) -> Point:
+        made = point(series, scenario, 2000, 5.0)
+        made.wire.bytes_per_client = size
+        return made
+
+    found = savings(
+        [
+            with_bytes("gateway 3full", "3full", 1000.0),
+            with_bytes("gateway 3", "3", 300.0),
+            with_bytes("gateway 3jp", "3jp", 400.0),
+            with_bytes("kafka-standalone", "3", 40_000.0),
+            with_bytes("kafka-standalone", "2", 99.0),
+        ]
+    )
+    assert {(row.scenario, row.against): row.percent for row in found} == {
+        ("3full", "kafka-standalone"): pytest.approx(2.5),
+        ("3", "kafka-standalone"): pytest.approx(0.75),
+        ("3jp", "kafka-standalone"): pytest.approx(1.0),
+        ("3", "gateway, whole updates"): pytest.approx(30.0),
+        ("3jp", "gateway, whole updates"): pytest.approx(40.0),
+    }
+
+
+def test_published_figures_and_their_slips() -> None:
+    assert published("1", "gateway", 50_000).mean_sd_ms == (787, 226)
+    assert published("2", "kafka-standalone", 10_000).bits_per_s == 8.9e9
+    assert published("2", "gateway", 90_000).mean_sd_ms == (1876, 1487)
+    assert published("3", "gateway", 75_000).bits_per_s == 537e6, "the G is a slip"
+    assert published("3jp", "gateway", 75_000).bits_per_s == 655e6
+    assert published("1", "kafka-groups", 50_000).mean_sd_ms is None, "the row is a column short"
+    assert published("1", "kafka-standalone", 1000).mean_sd_ms is None
+    assert published("2", "gateway", 12_345).mean_sd_ms is None
+    assert any("537G" in slip for slip in SLIPS)
+
+
+@pytest.mark.parametrize(
+    ("bits", "text"), [(14.5e6, "14.5M"), (1.163e9, "1.16G"), (900, "900"), (None, "–"), (2048, "2.05k")]
+)
+def test_bits(bits: float | None, text: str) -> None:
+    assert bits_text(bits) == text
+
+
+def test_clients() -> None:
+    assert [clients_text(n) for n in (250, 1000, 1500, 38_000)] == ["250", "1K", "1.5K", "38K"]
+
+
+def test_console_fits_eighty_columns() -> None:
+    lines = [line.rstrip() for line in console_text(show_fanout(document_of(LADDER), TABLES)).splitlines()]
+    assert max(map(len, lines)) <= 80
+    assert not [line for line in lines if "…" in line], "nothing is cut off"
+    assert "  • kafka-groups, 16K: 7 messages missing" in lines
+    assert "  • kafka-groups, 18K: it did not hold at 16,000" in lines
+    assert "Number of samples: 40" in lines
+    assert "validity      valid" in lines
+
+
+def test_page_and_markdown_have_it_all() -> None:
+    shown = show_fanout(document_of([LADDER[1]]), TABLES)
+    page = render_page(shown, {})
+    for words in ("Most clients that held", "16,000", "What was published", "Number of samples: 40"):
+        assert words in page
+    markdown = shown_markdown(shown)
+    assert "| gateway | 123 (123) |" in markdown
+    assert "ZOOM" in markdown
+    assert "- Integrity: **all accounted for**" in markdown
+
+
+def test_plots_by_clients() -> None:
+    figures = fanout_figures(LADDER)
+    assert [figure.title for figure in figures][:2] == [
+        "Mean latency by clients",
+        "99th percentile by clients",
+    ]
+    assert figures[0].layout["yaxis"]["type"] == "log"
+    assert {line["name"]: line["x"] for line in figures[0].data} == {
+        "gateway": [1000, 16000],
+        "kafka-groups": [1000],
+    }
+    files = fanout_pictures(LADDER)
+    assert {"latency-by-clients.svg", "bandwidth-by-clients.png", "cpu-by-clients.svg"} <= set(files)
+    assert {f"plots/{name}" for name in files} == set(show_fanout(document_of(LADDER), TABLES).files)

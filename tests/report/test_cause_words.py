@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from streamgauge.analysis import validity
+from streamgauge.core.verdicts import CauseCode, Integrity, Limit, Validity, cause
+from streamgauge.report import cause_words
+from streamgauge.report.cause_words import advice_text, cause_text, limit_text
+
+
+def test_every_value_has_its_words() -> None:
+    assert set(cause_words._SAID) == set(CauseCode)
+    assert set(cause_words.INTEGRITY_WORDS) == set(Integrity)
+    assert set(cause_words.VALIDITY_WORDS) == set(Validity)
+    assert set(cause_words.LIMIT_WORDS) == set(Limit)
+
+
+def test_every_cause_of_not_being_valid_says_what_to_do() -> None:
+    source = inspect.getsource(validity)
+    named = [code for code in CauseCode if f"CauseCode.{code.name}" in source]
+    assert len(named) >= 9
+    assert [code for code in named if advice_text(cause(code)) is None] == []
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (cause(CauseCode.LOST_WRITE, message_count=1234), "1,234 acked messages lost, though later ones"),
+        (
+            cause(CauseCode.NOT_AT_REST, before_ms=2287.0, after_ms=23.0, change_second_count=9),
+            "not at rest: the median of a second fell from 2,287 ms to 23.00 ms after second 9",
+        ),
+        (cause(CauseCode.RATE_MISSED, sent_per_s=500.0, wanted_per_s=1000.0), "500/s of 1,000/s (50.0%)"),
+        (cause(CauseCode.NO_CPU_LEFT, machine_busy_share=0.99), "no CPU left: machine 99% busy"),
+        (
+            cause(CauseCode.CLOCK_ERROR, clock_error_ms=4.0, latency_p50_ms=1.0, below_zero_count=3),
+            "clocks may be 4.000 ms apart, beside a median latency of 1.000 ms; 3 latencies below zero: kept",
+        ),
+        (
+            cause(CauseCode.TOO_FEW_MESSAGES, message_count=200, needed_count=1000),
+            "too few messages for a p99: 200, it takes 1,000",
+        ),
+        (cause(CauseCode.INCOMPLETE, measured_count=3, planned_count=5), "only 3 of 5 were measured"),
+        (cause(CauseCode.INCOMPLETE), "it did not come to its end"),
+        (cause(CauseCode.SPREAD, about="b", sd_share=0.84), "B: SD is 84% of the mean"),
+        (cause(CauseCode.RECORDED, "an agent died"), "an agent died"),
+    ],
+)
+def test_words_carry_the_figures(found, words) -> None:
+    assert words in cause_text(found)
+
+
+def test_limits() -> None:
+    assert limit_text(None, None) == "not known"
+    held = cause(CauseCode.LOAD_HELD, lag_p99_ms=0.5, broker_cores=1.8, broker_host_core_count=2)
+    assert limit_text(Limit.NONE, held) == (
+        "none found – the load was held: schedule lag p99 0.500 ms, broker 1.80 of 2 cores"
+    )

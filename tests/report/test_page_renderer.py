@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamgauge.core.run_dir import RunDir
+from streamgauge.report.write import write_report
+
+from .chromium import Chromium
+from .sample_comparison import compared_run
+from .sample_run import limit_run, single_run, sweep_run, transports_run
+from .seen import own_part, page, words
+
+_EVERYTHING_OPEN = "document.querySelectorAll('details').forEach((details) => (details.open = true))"
+_ALL_DRAWN = "document.documentElement.dataset.drawn === document.documentElement.dataset.figures"
+
+_DESKTOP = {"width": 1280}
+_DARK = {"width": 1280, "scheme": "dark"}
+_PHONE = {"width": 390, "phone": True}
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+def _tags(page: str) -> list[tuple[str, dict[str, str | None]]]:
+    parser = _Tags()
+    parser.feed(page)
+    return parser.tags
+
+
+def test_the_page_loads_nothing_from_elsewhere(sweep: RunDir) -> None:
+    own = own_part(page(sweep))
+    assert not re.search(r"url\(|@import|https?://", own)
+    for tag, attributes in _tags(own):
+        assert tag not in ("link", "img", "iframe", "object")
+        assert "src" not in attributes
+        assert (attributes.get("href") or "#").startswith("#")
+
+
+def test_names_cannot_become_markup(sweep: RunDir) -> None:
+    own = own_part(page(sweep))
+    scripts = [attributes for tag, attributes in _tags(own) if tag == "script"]
+    assert scripts == [{}, {"type": "application/json", "id": "figures"}, {}, {}]
+    assert "<img src=x" not in own
+    assert "consumer-1 died: &lt;/script&gt;" in own
+
+
+def test_every_figure_has_a_place(sweep: RunDir) -> None:
+    own = own_part(page(sweep))
+    embedded = re.search(r'id="figures">(.*?)</script>', own, re.DOTALL)
+    assert embedded is not None
+    places = [attributes["data-figure"] for _, attributes in _tags(own) if "data-figure" in attributes]
+    assert places == list(json.loads(embedded[1]))
+
+
+def test_the_facts_and_both_verdicts_stand_on_top(one_case: RunDir, sweep: RunDir, tmp_path: Path) -> None:
+    text = words(page(one_case))
+    assert re.search(r"Latency from the intended time\d+\.\d ms p99", text)
+    assert "Faults0 faults in 26,000 messages" in text
+    assert "Integrityall accounted for" in text
+    assert "Validityvalid" in text
+    text = words(page(sweep))
+    assert "Faults12 faults in 83,000 messages" in text
+    assert "Integritymessages lost" in text
+    assert "Validitydo not quote" in text
+    text = words(page(single_run(tmp_path / "run", consumers=0)))
+    assert "Latency to the ack" in text
+    assert "receipt not checked: no consumers" in text
+
+
+def test_a_doubtful_percentile_is_greyed(sweep: RunDir) -> None:
+    found = re.findall(r'<td class="doubtful"[^>]*>(~[\d.]+)</td>', own_part(page(sweep)))
+    assert "~10.83" in found
+
+
+def test_plotly_offers_no_upload(one_case: RunDir) -> None:
+    assert "showSendToCloud: false" in own_part(page(one_case))
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    runs = {
+        "one case": single_run(folder / "one"),
+        "no consumers": single_run(folder / "none", consumers=0),
+        "sweep": sweep_run(folder / "sweep"),
+        "limit": limit_run(folder / "limit"),
+        "transports": transports_run(folder / "transports"),
+        "compare": compared_run(folder / "compare"),
+    }
+    return {name: Path(write_report(run)) for name, run in runs.items()}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["one case", "no consumers", "sweep", "limit", "transports", "compare"])
+@pytest.mark.parametrize("screen", [_DESKTOP, _DARK, _PHONE], ids=["desktop", "dark", "phone"])
+def test_a_browser_draws_every_plot(
+    browser: Chromium, pages: dict[str, Path], name: str, screen: dict[str, Any]
+) -> None:
+    # So tall that everything is in view: a plot is drawn only when it is scrolled to.
+    browser.open(pages[name], height=60_000, **screen)
+    browser.evaluate(_EVERYTHING_OPEN)
+    browser.wait_for(_ALL_DRAWN)
+    facts = browser.facts()
+    assert facts["errors"] == "0", facts
+    assert facts["overflow"] == "0", facts
+    assert "injected" not in facts
+    assert int(facts["drawn"]) >= 6, facts
+    assert browser.evaluate("innerWidth") == screen["width"]
+    marks = "p.querySelector('.lines path, .bars path, .points path, .heatmaplayer image')"
+    drawn = f"Array.from(document.querySelectorAll('.plot')).filter((p) => {marks}).length"
+    assert browser.evaluate(drawn) == int(facts["figures"])
+    assert browser.troubles() == []
+
+
+@pytest.mark.browser
+def test_plots_wait_until_they_are_in_view(browser: Chromium, pages: dict[str, Path]) -> None:
+    browser.open(pages["sweep"], 1280, 800)
+    browser.wait_for("document.documentElement.dataset.drawn === '1'")
+    assert browser.facts()["figures"] == "31"
+    browser.evaluate("location.hash = '#case-002'")
+    browser.wait_for("document.getElementById('case-002').open")
+    browser.evaluate("document.querySelector('#case-002 .plot').scrollIntoView()")
+    browser.wait_for("Number(document.documentElement.dataset.drawn) >= 3")
+
+
+@pytest.mark.browser
+def test_the_scale_can_be_switched(browser: Chromium, pages: dict[str, Path]) -> None:
+    browser.open(pages["one case"], 1280, 60_000)
+    browser.wait_for(_ALL_DRAWN)
+    kind = "document.querySelector('.plot').layout.yaxis.type"
+    assert browser.evaluate(kind) == "log"
+    browser.evaluate("document.querySelector('.scale').click()")
+    browser.wait_for(f"{kind} === 'linear'")
+    assert browser.evaluate("document.querySelector('.scale').textContent") == "log scale"
+    browser.evaluate("document.querySelector('.scale').click()")
+    browser.wait_for(f"{kind} === 'log'")
+
+
+@pytest.mark.browser
+def test_printing_draws_all_in_light_colours_and_then_restores(
+    browser: Chromium, pages: dict[str, Path]
+) -> None:
+    browser.open(pages["sweep"], 1280, 800, "dark")
+    colour = "document.querySelector('.plot').layout.font.color"
+    browser.wait_for("document.documentElement.dataset.drawn === '1'")
+    dark = browser.evaluate(colour)
+    browser.evaluate("dispatchEvent(new Event('beforeprint'))")
+    browser.wait_for(_ALL_DRAWN)
+    browser.wait_for(f"{colour} !== '{dark}'")
+    browser.evaluate("dispatchEvent(new Event('afterprint'))")
+    browser.wait_for(f"{colour} === '{dark}'")
+    browser.wait_for("document.documentElement.dataset.overflow === '0'")
+    assert browser.facts()["errors"] == "0"
