@@ -46,7 +46,7 @@ class Case(SpecModel):
     """Targets that take part beside it."""
     work: SerializeAsAny[SpecModel]
     """What is done, in the family's own terms; of most families a load."""
-    parameters: dict[str, Any]
+    parameters: dict[str, Any] = {}
     """The fields that differ from case to case, and their values here."""
     series: str = ""
     """Cases of a series go from light to heavy: after one that does not hold the others are not run."""
@@ -54,10 +54,10 @@ class Case(SpecModel):
     """Which of several rounds of the same."""
     notes: tuple[str, ...] = ()
     """What is to be said with its figures, known before it runs."""
-    topics: tuple[str, ...]
-    topic_settings: Topics
+    topics: tuple[str, ...] = ()
+    topic_settings: Topics = Topics()
     """Of those that have to be made."""
-    time_limit_s: float
+    time_limit_s: float = 0.0
     """The case is ended when its producers have not finished by then."""
     drain_timeout_s: float
     """How long the others may take after that."""

@@ -32,10 +32,7 @@ def the_case(workload: CompareWorkload, run_id: str) -> Case:
         target=contest.a,
         others=(contest.b,),
         work=contest,
-        parameters={},
-        topics=(),
         topic_settings=topics,
-        time_limit_s=0.0,  # there are no producers to wait for
         drain_timeout_s=workload.comparison.time_limit,
         tag=tag_of(run_id, _ID),
         agents=(AgentTask(kind="referee", number=0),),
