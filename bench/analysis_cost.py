@@ -45,7 +45,7 @@ def analysis_bench(folder: Path, sizes: list[int]) -> None:
         tiny = made_up_run(str(folder), 3_000)
         first, then = (seconds(session, tiny) for _ in range(2))
         print(f"analysis of 3,000 messages: {first:.1f} s, {then:.1f} s when repeated", flush=True)
-        seconds(session, made_up_run(str(folder), 400_000))  # the first large run of a session compiles
+        seconds(session, made_up_run(str(folder), 600_000))  # the first large run of a session compiles
         for size in sizes:
             run = made_up_run(str(folder), size)
             with _PeakMemory(session) as peak:

@@ -17,7 +17,7 @@ from bench.analysis_cost import made_up_run
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.launch.spark_session import spark_session
 
-_COMPILES = 400_000
+_COMPILES = 600_000
 """Messages of a run before: the first large one of a session compiles."""
 
 

@@ -31,7 +31,7 @@ SECOND = 1_000 * MS
 Row = dict[str, Any]
 
 
-@dataclass
+@dataclass(repr=False)
 class CaseEvents:
     """The events of one case; what is not said has a harmless value."""
 
@@ -43,6 +43,10 @@ class CaseEvents:
     samples: list[Row] = field(default_factory=list)
     marks: list[Row] = field(default_factory=list)
     _next: Counter[Any] = field(default_factory=Counter)
+
+    def __repr__(self) -> str:
+        """Short: a property that fails shows what it failed with."""
+        return f"<{self.name}: {len(self.sends)} sends, {len(self.receives)} receives>"
 
     def _count(self, *what: Any) -> int:
         self._next[what] += 1

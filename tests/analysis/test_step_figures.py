@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from pyspark.sql import SparkSession
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.analysis.step_figures import step_figures
 from streamgauge.core.run_dir import RunDir
+from streamgauge.report.document import document_text
 from streamgauge.report.results import results_document
 from streamgauge.spec.objective import LATENCY_FIGURES
 from tests.launch.simulated_run import simulate
@@ -44,7 +46,8 @@ def both(
     run, plan = simulate(tmp_path_factory.mktemp("steps"), settings, load)
     looks = [step_figures(run, case) for case in plan.cases]
     analyze(spark, run)
-    return list(zip(looks, results_document(run)["cases"], strict=True))
+    cases = json.loads(document_text(results_document(run)))["cases"]
+    return list(zip(looks, cases, strict=True))
 
 
 @pytest.mark.parametrize("number", [0, 1])

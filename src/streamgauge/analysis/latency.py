@@ -7,16 +7,15 @@ between values.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from streamgauge.analysis.joining.groups import Integers, group_rows
 from streamgauge.core.clock import NS_PER_MS
+from streamgauge.core.percentiles import weighted_percentiles
 from streamgauge.tables.results import CASE, HISTOGRAM, LATENCY, PERCENTILES
 
 SCOPE_OF_LEG = ("case", "scope", "topic", "partition", "second", "leg")
@@ -65,26 +64,6 @@ def latency(buckets: pa.Table) -> pa.Table:
     }
     schema = LATENCY.arrow_schema()
     return pa.table({f.name: pa.array(columns[f.name]).cast(f.type) for f in schema}, schema=schema)
-
-
-def weighted_percentiles(
-    values: Integers, counts: Integers, begins: Integers, shares: Sequence[float]
-) -> list[NDArray[np.float64]]:
-    """Of each group of values that begins there; values go up within it, and each came so many times."""
-    reached = np.cumsum(counts)
-    before = reached[begins] - counts[begins]
-    last = np.append(before[1:], reached[-1]) - before - 1
-    found = []
-    for share in shares:
-        position = share * last
-        low, high = np.floor(position), np.ceil(position)
-        under, over = (
-            values[np.searchsorted(reached, before + rank.astype(np.int64), side="right")].astype(np.float64)
-            for rank in (low, high)
-        )
-        between = (high - position) * under + (position - low) * over
-        found.append(np.where(under == over, under, between))
-    return found
 
 
 def _merged(of_row: Integers, buckets: pa.Table) -> tuple[Integers, Integers, Integers]:

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamgauge.core.clock import NS_PER_MS
-from streamgauge.core.latency_block import percentile
 from streamgauge.core.latency_buckets import added
+from streamgauge.core.percentiles import percentiles_of
 from streamgauge.launch.conduct import conduct_of
 from streamgauge.plan.cases import Case
 
 MESSAGES, MISSED = -1, -2
 """In the place of a bucket: the count is of messages, or of latencies that nobody could look at in time."""
-_PERCENTS = (50.0, 99.0, 99.9, 100.0)
+_SHARES = (0.50, 0.99, 0.999, 1.0)
 _KEPT_SECONDS = 900
 _STALE_S = 10.0
 """A batch comes every two seconds."""
@@ -124,7 +124,7 @@ class LiveFigures:
         with self._lock:
             cases = [{"case": case, **_summary(figures)} for case, figures in self._cases.items()]
             newest = next(reversed(self._cases.values()), None)
-            unknown: list[float | None] = [None] * len(_PERCENTS)
+            unknown: list[float | None] = [None] * len(_SHARES)
             seconds = [
                 [number, second.sent, second.received, *(second.latency_ms or unknown)]
                 for number, second in sorted(newest.seconds.items() if newest is not None else ())
@@ -167,4 +167,4 @@ def _summary(figures: _CaseFigures) -> dict[str, Any]:
 
 def _latency_ms(buckets: dict[int, int]) -> list[float] | None:
     """p50, p99, p99.9 and the greatest; None without any."""
-    return [percentile(buckets, percent) / NS_PER_MS for percent in _PERCENTS] if buckets else None
+    return [ns / NS_PER_MS for ns in percentiles_of(buckets, _SHARES)] if buckets else None

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
-_SMALL_ROWS = 300_000
+_SMALL_ROWS = 1_000_000
 """Up to here a run is analysed in one process; what Spark still does with it is not worth compiling."""
 _ROWS_A_PARTITION = 3_000_000
 _MOST_PARTITIONS = 400
