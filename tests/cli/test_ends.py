@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -190,6 +191,34 @@ def test_nothing_is_left_of_a_command_that_is_ended(
         assert ended.exit_code == -sent
     elif name != "generate":  # to end it with Ctrl-C is how it is meant to be used
         assert ended.exit_code == 128 + sent
+
+
+@pytest.mark.broker
+@pytest.mark.spark
+def test_a_run_that_is_ended_in_its_analysis_is_not_analysed_and_can_go_on(
+    broker: str, tmp_path: Path
+) -> None:
+    place = Place(tmp_path, broker)
+
+    def analyses() -> bool:
+        written = [json.loads(file.read_text()) for file in place.out.glob("*/status.json")]
+        return any(status["status"] == "ok" and not status["is_analysed"] for status in written)
+
+    ended = end_at(place, simulated(place), signal.SIGINT, analyses, to_all=True)
+    assert ended.left == [], ended.how
+    assert ended.exit_code == 128 + signal.SIGINT
+    run = one_run(place.out)
+    last = place.said().strip().splitlines()[-1]
+    assert last == f"interrupted; what was recorded is kept, see it with: streamgauge analyze {run}"
+    listed = streamgauge("runs", "--out", place.out, env={"COLUMNS": "400"}).stdout
+    assert "not analysed" in listed
+    assert f"go on with: streamgauge analyze {run}" in listed
+    shown = streamgauge("results", run)
+    assert shown.returncode == 2
+    assert f"{run}: not analysed: " in shown.stderr
+    assert streamgauge("analyze", run, env=place.environment).returncode == 0
+    assert "not analysed" not in streamgauge("runs", "--out", place.out).stdout
+    assert streamgauge("results", run).returncode == 0
 
 
 @pytest.mark.skipif(not PROOF, reason="`make proof` ends every command 30 times")
