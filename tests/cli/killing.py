@@ -18,14 +18,14 @@ import psutil
 from confluent_kafka.admin import AdminClient
 
 from streamgauge.cli.runs import _describe
-from streamgauge.core.errors import CorruptRun
+from streamgauge.core.errors import BadInput, CorruptRun
 from streamgauge.core.guardian import FOLDER_PREFIX, MEMORY, without_mark
 from streamgauge.core.run_dir import runs_in
 from streamgauge.report.results import results_document
 from tests.cli.streamgauge_command import command
 from tests.waiting import wait_for
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
+SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _VARIABLE = "STREAMGAUGE_TEST_MARK"
 _END_DEADLINE_S = 90.0
 _GONE_DEADLINE_S = 60.0
@@ -118,7 +118,10 @@ def end_at(
     except subprocess.TimeoutExpired:
         process.kill()
         return Ended(how, process.wait(), [f"it did not end within {_END_DEADLINE_S:g} s"])
-    return Ended(how, code, _left(place, topics, memory, ports))
+    left = _left(place, topics, memory, ports)
+    if code == BadInput.exit_code:
+        left.append(f"it was refused, and not ended: {place.said()}")
+    return Ended(how, code, left)
 
 
 def after(seconds: float) -> Callable[[], bool]:

@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -158,6 +158,19 @@ def cluster_put_away(place: Place) -> Iterator[None]:
     subprocess.run(command("cluster", "down"), env=place.environment, timeout=90, check=False)
 
 
+STRIKES = """
+import importlib, os, signal
+from streamgauge.cli.main import main
+module, _, name = os.environ["STRUCK"].rpartition(".")
+
+def strike(*arguments):
+    os.killpg(0, signal.SIGINT)  # as a terminal does
+
+setattr(importlib.import_module(module), name, strike)
+main()
+"""
+"""Ctrl-C in the middle of what it names, which is after the last case."""
+
 FEW = [
     ("e2e", signal.SIGKILL, "topics"),
     ("run", signal.SIGTERM, "java"),
@@ -193,23 +206,39 @@ def test_nothing_is_left_of_a_command_that_is_ended(
         assert ended.exit_code == 128 + sent
 
 
-@pytest.mark.broker
 @pytest.mark.spark
-def test_a_run_that_is_ended_in_its_analysis_is_not_analysed_and_can_go_on(
-    broker: str, tmp_path: Path
+@pytest.mark.parametrize(
+    ("struck", "command_to_go_on"),
+    [
+        ("streamgauge.analysis.pipeline.checked_events", "analyze"),
+        ("streamgauge.cli.running.write_parts", "report"),
+    ],
+)
+def test_a_run_that_is_ended_after_its_last_case_says_how_to_go_on(
+    struck: str, command_to_go_on: str, tmp_path: Path
 ) -> None:
-    place = Place(tmp_path, broker)
-
-    def analyses() -> bool:
-        written = [json.loads(file.read_text()) for file in place.out.glob("*/status.json")]
-        return any(status["status"] == "ok" and not status["is_analysed"] for status in written)
-
-    ended = end_at(place, simulated(place), signal.SIGINT, analyses, to_all=True)
-    assert ended.left == [], ended.how
-    assert ended.exit_code == 128 + signal.SIGINT
+    place = Place(tmp_path, "")
+    environment = {**place.environment, "STRUCK": struck}
+    done = subprocess.run(
+        [sys.executable, "-c", STRIKES, *map(str, simulated(place))],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        start_new_session=True,
+        check=False,
+    )
+    assert done.returncode == 128 + signal.SIGINT, done.stderr
+    assert [*place.processes(), *place.temporary.iterdir()] == []
     run = one_run(place.out)
-    last = place.said().strip().splitlines()[-1]
-    assert last == f"interrupted; what was recorded is kept, see it with: streamgauge analyze {run}"
+    words = done.stderr.strip().splitlines()
+    assert len(words) == 2, "which run it is, and how to go on"
+    assert words[1].startswith("interrupted; ")
+    assert words[1].endswith(f": streamgauge {command_to_go_on} {run}")
+    if command_to_go_on == "report":
+        assert streamgauge("report", run, env=place.environment).returncode == 0
+        assert (run / "report" / "index.html").exists()
+        return
     listed = streamgauge("runs", "--out", place.out, env={"COLUMNS": "400"}).stdout
     assert "not analysed" in listed
     assert f"go on with: streamgauge analyze {run}" in listed

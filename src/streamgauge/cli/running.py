@@ -86,6 +86,15 @@ def _carry_out(cycle: RunCycle, notes: Console, quiet: bool) -> int:
         if interrupted:
             return INTERRUPTED_EXIT_CODE
         raise
+    try:
+        return _report(cycle, notes, quiet)
+    except KeyboardInterrupt:
+        go_on = f"interrupted; there are results, go on with: streamgauge report {cycle.run.location}"
+        notes.print(go_on, highlight=False, soft_wrap=True)
+        return INTERRUPTED_EXIT_CODE
+
+
+def _report(cycle: RunCycle, notes: Console, quiet: bool) -> int:
     tables = ResultTables.read(cycle.run)
     document = results_document(cycle.run, tables)
     shown = shown_of(document, tables)

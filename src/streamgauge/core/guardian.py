@@ -29,7 +29,7 @@ FOLDER_PREFIX = "streamgauge-of-"
 MEMORY = Path("/dev/shm")
 _MODULE = "streamgauge.core.guardian_process"
 _FAREWELL_S = 30.0
-_GUARDED_FOLDERS = 0o700
+_OURS_ALONE = 0o700
 
 
 def guard() -> None:
@@ -167,7 +167,7 @@ def _folder_name() -> str:
 
 def _made(folder: Path) -> Path:
     try:
-        folder.mkdir(mode=_GUARDED_FOLDERS, parents=True, exist_ok=True)
+        folder.mkdir(mode=_OURS_ALONE, parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(f"{folder}: cannot be made: {error}; set TMPDIR to another place") from error
     return folder
