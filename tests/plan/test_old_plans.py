@@ -63,3 +63,13 @@ def test_both_sides_of_a_comparison_take_part() -> None:
 @pytest.mark.parametrize("content", [[], "text", {}, {"cases": 5}, None])
 def test_what_is_no_plan_is_left_to_those_who_say_so(content: object) -> None:
     assert up_to_date(content) is content
+
+
+def test_a_run_whose_plan_holds_a_secret_of_before_stays_readable() -> None:
+    old = stored("e2e_kafka")
+    client = {"ssl.keystore.key": "-----BEGIN", "basic.auth.user.info": "me:sesame", "client.id": "mine"}
+    old["cases"][0]["target"]["client"] = client
+    [case] = Plan.model_validate(up_to_date(old)).cases
+    assert case.target.client["client.id"] == "mine"
+    assert "sesame" not in str(case.target)
+    assert "BEGIN" not in str(case.target)

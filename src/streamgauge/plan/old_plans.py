@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from streamgauge.spec.families import all_families
+from streamgauge.spec.secrecy import in_the_clear
 
 _OLD_WORK = ("load", "contest", "fanout")
 """Each kind of case had a field of its own, beside a load that was there for all."""
+
+_STRUCK_OUT = "${STRUCK_OUT}"
 
 
 def up_to_date(content: Any) -> Any:
@@ -36,6 +39,7 @@ def renewed_plan(
 
 def _renewed_case(case: dict[str, Any], kind: str, work: str) -> dict[str, Any]:
     kept = {name: value for name, value in case.items() if name not in _OLD_WORK}
+    kept["target"] = _by_reference("target", kept.get("target"))
     load = case.get("load") or {}
     about = {
         "kind": kind,
@@ -45,6 +49,15 @@ def _renewed_case(case: dict[str, Any], kind: str, work: str) -> dict[str, Any]:
         "drain_timeout_s": load.get("drain_timeout"),
     }
     return {**kept, **about, "agents": [_renewed_task(task) for task in case.get("agents", [])]}
+
+
+def _by_reference(name: str, value: Any) -> Any:
+    """Settings without secrets in the clear: 0.1 did not know all that are, and its runs stay readable."""
+    if isinstance(value, dict):
+        return {key: _by_reference(str(key), item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_by_reference(name, item) for item in value]
+    return _STRUCK_OUT if isinstance(value, str) and in_the_clear(name, value) else value
 
 
 def _renewed_task(task: dict[str, Any]) -> dict[str, Any]:
