@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, write_status
 from streamgauge.families.compare.comparisons import comparisons, repetitions
+from streamgauge.families.compare.result_tables import APPLIED_SETTINGS, COMPARISONS, REPETITIONS
 from streamgauge.plan.plan_file import Plan, write_plan
 from streamgauge.tables.column import Table
-from streamgauge.tables.comparison_results import APPLIED_SETTINGS, COMPARISONS, REPETITIONS
 from streamgauge.tables.results import CAUSES
 from tests.families.compare.contest_trials import Row, case_of, trials
 

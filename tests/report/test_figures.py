@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.report.figures import comparison_figure, nines, percentile_figure
+from streamgauge.report.figures import nines, percentile_figure, side_by_side_figure
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.tables.results import HISTOGRAM
 
@@ -60,9 +60,9 @@ def test_cases_are_laid_over_each_other_and_names_are_plain(sweep: RunDir) -> No
     tables = ResultTables.read(sweep)
     cases = cases_of_run(sweep)
     cases[0].target = "<b>x</b>"
-    figure = comparison_figure([(case, tables.rows(HISTOGRAM, case.case)) for case in cases])
+    figure = side_by_side_figure([(case, tables.rows(HISTOGRAM, case.case)) for case in cases])
     assert figure is not None
     assert [line["name"][:3] for line in figure.data] == ["001", "002", "003", "004"]
     assert figure.data[0]["name"].startswith("001 &lt;b&gt;x")
     assert figure.data[3]["name"].endswith("(acked − sent)")
-    assert comparison_figure([]) is None
+    assert side_by_side_figure([]) is None

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from streamgauge.report.gnuplot import gnuplot_data, gnuplot_script
-from streamgauge.report.sweep_points import SweepPlot, sweep_plot
+from streamgauge.report.knob_points import KnobPlot, knob_plot
 
 from .plotted import document_of, point_case
 
 
-def plot_of(acks: tuple[str, ...] = ("1", "all"), **more: Any) -> SweepPlot:
+def plot_of(acks: tuple[str, ...] = ("1", "all"), **more: Any) -> KnobPlot:
     """Two clusters over three partition counts, of which the second lacks one."""
     documents = [
         document_of(
@@ -23,7 +23,7 @@ def plot_of(acks: tuple[str, ...] = ("1", "all"), **more: Any) -> SweepPlot:
         )
         for n, (t, counts) in enumerate((("Confluent's", (1, 2, 4)), ("MS_K", (1, 4))))
     ]
-    plot = sweep_plot(documents)
+    plot = knob_plot(documents)
     assert plot is not None
     return plot
 
@@ -70,7 +70,7 @@ def test_boxes_of_one_value_stand_side_by_side() -> None:
     [plot_of(), plot_of(("1",)), plot_of(("1",), runtime_s=0.0)],
     ids=["panels", "one panel", "no rates"],
 )
-def test_it_runs_in_gnuplot(tmp_path: Path, plot: SweepPlot) -> None:
+def test_it_runs_in_gnuplot(tmp_path: Path, plot: KnobPlot) -> None:
     (tmp_path / "p.dat").write_text(gnuplot_data(plot))
     (tmp_path / "p.gp").write_text(gnuplot_script(plot, "p.dat", "p.svg"))
     done = subprocess.run(

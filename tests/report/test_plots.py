@@ -5,10 +5,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from streamgauge.report.knob_figures import knob_figures
+from streamgauge.report.knob_points import knob_plot
 from streamgauge.report.page_frame import place_figures
 from streamgauge.report.plots import plot_files
-from streamgauge.report.sweep_figures import sweep_figures
-from streamgauge.report.sweep_points import sweep_plot
 
 from .chromium import Chromium
 from .plotted import document_of, point_case
@@ -37,9 +37,9 @@ def test_without_a_knob_there_are_no_files() -> None:
 
 
 def test_figures_have_boxes_on_one_axis_and_lines_on_the_other() -> None:
-    plot = sweep_plot([DOCUMENT])
+    plot = knob_plot([DOCUMENT])
     assert plot is not None
-    first, second = sweep_figures(plot)
+    first, second = knob_figures(plot)
     assert [trace["type"] for trace in first.data] == ["bar"] * 3 + ["scatter"] * 2
     assert [trace.get("yaxis") for trace in first.data] == [None] * 3 + ["y2"] * 2
     assert first.layout["yaxis"]["type"] == "log"

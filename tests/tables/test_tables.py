@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from streamgauge.tables import events, fanout_events, fanout_results, results
+from streamgauge.plan.family_tables import event_tables_of, result_tables_of
+from streamgauge.spec.families import kinds
+from streamgauge.tables import events, results
 from streamgauge.tables.column import Table
 
 TABLES = tuple(
-    dict.fromkeys(
-        (
-            *events.EVENT_TABLES,
-            *fanout_events.FANOUT_EVENTS,
-            *results.RESULT_TABLES,
-            *fanout_results.FANOUT_TABLES,
-        )
-    )
+    dict.fromkeys(table for kind in kinds() for table in (*event_tables_of(kind), *result_tables_of(kind)))
 )
 every_table = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 
@@ -36,7 +31,7 @@ def test_no_two_tables_share_a_name() -> None:
     assert len({table.name for table in TABLES}) == len(TABLES)
 
 
-@pytest.mark.parametrize("module", [events, fanout_events, results, fanout_results])
+@pytest.mark.parametrize("module", [events, results])
 def test_every_table_of_a_module_is_in_its_list(module: object) -> None:
     listed = TABLES
     assert [
@@ -45,16 +40,12 @@ def test_every_table_of_a_module_is_in_its_list(module: object) -> None:
 
 
 def test_every_result_row_belongs_to_a_case() -> None:
-    assert all(
-        table.column_names[0] == "case" for table in (*results.RESULT_TABLES, *fanout_results.FANOUT_TABLES)
-    )
+    assert all(table.column_names[0] == "case" for kind in kinds() for table in result_tables_of(kind))
 
 
 def test_the_case_of_an_event_is_in_the_name_of_its_folder_only() -> None:
     assert [
-        table.name
-        for table in (*events.EVENT_TABLES, *fanout_events.FANOUT_EVENTS)
-        if "case" in table.column_names
+        table.name for kind in kinds() for table in event_tables_of(kind) if "case" in table.column_names
     ] == []
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from streamgauge.report.case_document import Case, CasesDocument, Statistics
 from streamgauge.report.case_section import case_section, percentile_cell
 from streamgauge.report.cause_words import LIMIT_WORDS, limit_text
-from streamgauge.report.figures import comparison_figure
+from streamgauge.report.figures import side_by_side_figure
 from streamgauge.report.hdr_files import hgrm_text, hlog_text
 from streamgauge.report.parameters import load_sentence
 from streamgauge.report.quantities import NOTHING, count_text, digits_text, ms_text, plural
@@ -181,7 +181,7 @@ def accounting_fact(cases: list[Case]) -> Fact:
 
 def overview_section(cases: list[Case], tables: ResultTables) -> Section:
     few = cases if len(cases) <= _COMPARED_AT_MOST else []
-    figure = comparison_figure([(case, tables.rows(HISTOGRAM, case.case)) for case in few])
+    figure = side_by_side_figure([(case, tables.rows(HISTOGRAM, case.case)) for case in few])
     return Section("All cases", [overview_table(cases), Figures([figure] if figure else [])])
 
 

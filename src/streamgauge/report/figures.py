@@ -40,7 +40,7 @@ def percentile_figure(case: Case, histogram: list[Row]) -> Figure | None:
     return percentile_plot("Latency by percentile", lines)
 
 
-def comparison_figure(cases: list[tuple[Case, list[Row]]]) -> Figure | None:
+def side_by_side_figure(cases: list[tuple[Case, list[Row]]]) -> Figure | None:
     """The leg that speaks for each case, of all cases in one plot."""
     lines = []
     for number, (case, histogram) in enumerate(cases):

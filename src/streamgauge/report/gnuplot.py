@@ -1,10 +1,10 @@
-"""A sweep for Gnuplot: its data as columns, and the script that plots them."""
+"""What a knob does, for Gnuplot: its data as columns, and the script that plots them."""
 
 from __future__ import annotations
 
 import math
 
-from streamgauge.report.sweep_points import Panel, SweepPlot
+from streamgauge.report.knob_points import KnobPlot, Panel
 
 _COLUMNS = ("min_ms", "mean_ms", "max_ms", "kib_per_s", "messages_per_s")
 _BOXES = (("Min Lat", 3), ("Avg Lat", 4), ("Max Lat", 5))
@@ -12,7 +12,7 @@ _LINES = (("KiB/s", 6), ("Msg/s", 7))
 _GROUP_WIDTH = 0.8
 
 
-def gnuplot_data(plot: SweepPlot) -> str:
+def gnuplot_data(plot: KnobPlot) -> str:
     """One block a panel and series, with two empty lines between, as `index` takes them."""
     blocks = []
     for panel in plot.panels:
@@ -27,7 +27,7 @@ def gnuplot_data(plot: SweepPlot) -> str:
     return "\n\n\n".join(blocks) + "\n"
 
 
-def gnuplot_script(plot: SweepPlot, data_name: str, picture_name: str) -> str:
+def gnuplot_script(plot: KnobPlot, data_name: str, picture_name: str) -> str:
     """Boxes on a log axis, lines on a second axis; the picture is an SVG."""
     columns = min(2, len(plot.panels))
     rows = math.ceil(len(plot.panels) / columns)
@@ -57,7 +57,7 @@ def gnuplot_script(plot: SweepPlot, data_name: str, picture_name: str) -> str:
     return "\n".join([*lines, "unset multiplot", "unset output", ""])
 
 
-def _panel(plot: SweepPlot, panel: Panel, number: int, data_name: str) -> list[str]:
+def _panel(plot: KnobPlot, panel: Panel, number: int, data_name: str) -> list[str]:
     count, width = len(plot.series), _box_width(plot)
     curves = []
     # A block without a single figure is there, but Gnuplot would complain about it.
@@ -84,7 +84,7 @@ def _has(panel: Panel, series: str, column: int) -> bool:
     return any(getattr(point, field) is not None for point in panel.points[series].values())
 
 
-def _box_width(plot: SweepPlot) -> float:
+def _box_width(plot: KnobPlot) -> float:
     return _GROUP_WIDTH / (3 * len(plot.series))
 
 

@@ -1,4 +1,4 @@
-"""A sweep as SVG and PNG, drawn without a browser."""
+"""What a knob does, as SVG and PNG, drawn without a browser."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 import math
 from typing import Any
 
-from streamgauge.report.sweep_points import Panel, SweepPlot
+from streamgauge.report.knob_points import KnobPlot, Panel
 
 _COLOURS = ("#0b62c4", "#d9730d", "#0f8a7e", "#8250df", "#c2377e", "#6b7685")
 _STATISTICS = {"min": ("min_ms", 0.35), "avg": ("mean_ms", 0.65), "max": ("max_ms", 1.0)}
@@ -14,7 +14,7 @@ _LINES = {"KiB/s": ("kib_per_s", "-"), "msg/s": ("messages_per_s", ":")}
 _GROUP_WIDTH = 0.8
 
 
-def pictures(plot: SweepPlot) -> dict[str, bytes]:
+def pictures(plot: KnobPlot) -> dict[str, bytes]:
     """By ending, `svg` and `png`."""
     # Drawing is for those who ask for it: the library takes a second to load.
     import matplotlib
@@ -43,7 +43,7 @@ def pictures(plot: SweepPlot) -> dict[str, bytes]:
     return made
 
 
-def _draw(plot: SweepPlot, panel: Panel, axes: Any) -> None:
+def _draw(plot: KnobPlot, panel: Panel, axes: Any) -> None:
     from matplotlib.ticker import EngFormatter, NullFormatter
 
     count = len(plot.series)
@@ -81,7 +81,7 @@ def _handles(axes: Any) -> list[Any]:
     return list(axes.get_legend_handles_labels()[0])
 
 
-def _known(plot: SweepPlot, panel: Panel, series: str, field: str) -> tuple[list[int], list[float]]:
+def _known(plot: KnobPlot, panel: Panel, series: str, field: str) -> tuple[list[int], list[float]]:
     points = panel.points.get(series, {})
     found = [(place, getattr(points.get(value), field, None)) for place, value in enumerate(plot.values)]
     known = [(place, value) for place, value in found if value is not None and value > 0]

@@ -1,4 +1,4 @@
-"""A sweep's plot in every form: SVG, PNG, a page, and the data with a script for Gnuplot."""
+"""What a knob does, in every form: SVG, PNG, a page, and the data with a script for Gnuplot."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from streamgauge.report.case_document import CasesDocument
 from streamgauge.report.cases_show import READING
 from streamgauge.report.gnuplot import gnuplot_data, gnuplot_script
+from streamgauge.report.knob_figures import knob_figures
+from streamgauge.report.knob_points import KnobPlot, knob_plot
 from streamgauge.report.page_renderer import render_page
 from streamgauge.report.pictures import pictures
 from streamgauge.report.quantities import NOTHING
@@ -22,15 +24,13 @@ from streamgauge.report.shown import (
     Unit,
     row,
 )
-from streamgauge.report.sweep_figures import sweep_figures
-from streamgauge.report.sweep_points import SweepPlot, sweep_plot
 
 
 def plot_files(
     documents: Sequence[CasesDocument], knob: str | None, *, with_page: bool
 ) -> Mapping[str, bytes]:
     """Name → content of every file of the plot; empty when no knob was turned and none is named."""
-    plot = sweep_plot(documents, knob)
+    plot = knob_plot(documents, knob)
     if plot is None:
         return {}
     files = {f"{plot.knob}.{ending}": content for ending, content in pictures(plot).items()}
@@ -42,7 +42,7 @@ def plot_files(
     return files
 
 
-def points_table(plot: SweepPlot) -> Table:
+def points_table(plot: KnobPlot) -> Table:
     """The plotted figures, for who wants to read them off."""
     rows = []
     for panel in plot.panels:
@@ -63,7 +63,7 @@ def points_table(plot: SweepPlot) -> Table:
     return Table("Latency from the intended time; rates of streams side by side", columns, rows)
 
 
-def _page(documents: Sequence[CasesDocument], plot: SweepPlot) -> str:
+def _page(documents: Sequence[CasesDocument], plot: KnobPlot) -> str:
     is_good = all(document.is_good for document in documents)
     shown = Shown(
         kicker="streamgauge plot",
@@ -72,7 +72,7 @@ def _page(documents: Sequence[CasesDocument], plot: SweepPlot) -> str:
         badge=Badge("ok", Tone.GOOD) if is_good else Badge("see the runs' verdicts", Tone.WARN),
         verdicts=[],
         facts=[],
-        sections=[Section("Plots", [Notes(plot.notes), Figures(sweep_figures(plot)), points_table(plot)])],
+        sections=[Section("Plots", [Notes(plot.notes), Figures(knob_figures(plot)), points_table(plot)])],
         reading=READING,
     )
     return render_page(shown, {})

@@ -6,8 +6,8 @@ import pytest
 
 from streamgauge.core.status import CaseStatus
 from streamgauge.families.compare.comparisons import comparisons, repetitions
+from streamgauge.families.compare.result_tables import COMPARISONS, REPETITIONS, subject_of
 from streamgauge.plan.cases import Case
-from streamgauge.tables.comparison_results import COMPARISONS, REPETITIONS, subject_of
 from streamgauge.tables.results import CAUSES
 
 from .contest_trials import Row, case_of, trials

@@ -9,9 +9,9 @@ from streamgauge.drivers.registry import open_driver
 from streamgauge.families.compare.client_settings import settings_rows
 from streamgauge.families.compare.contest import Contest
 from streamgauge.families.compare.contestant import Contestant, as_compared
+from streamgauge.families.compare.event_tables import CLIENT_SETTINGS, TRIALS
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
-from streamgauge.tables.comparison_events import CLIENT_SETTINGS, TRIALS
 
 from .memory_library import MemoryDriver
 

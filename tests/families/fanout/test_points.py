@@ -11,12 +11,12 @@ from pyspark.sql import DataFrame, SparkSession
 from streamgauge.core.status import CaseStatus, RunStatus
 from streamgauge.families.fanout.event_tables import CLIENTS, GENERATED, TRAFFIC, UPDATES
 from streamgauge.families.fanout.points import latency_counts, planned_points, points, samples_of
+from streamgauge.families.fanout.result_tables import POINTS
 from streamgauge.families.fanout.verdicts import judged_points
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 from streamgauge.tables.column import Column, Table
 from streamgauge.tables.events import SAMPLES
-from streamgauge.tables.fanout_results import POINTS
 
 pytestmark = pytest.mark.spark
 

@@ -24,6 +24,7 @@ from streamgauge.families.fanout.document import (
 from streamgauge.families.fanout.figures import fanout_figures
 from streamgauge.families.fanout.pictures import fanout_pictures
 from streamgauge.families.fanout.published import HARDWARE, SLIPS, published
+from streamgauge.families.fanout.result_tables import LATENCY_COUNTS
 from streamgauge.families.fanout.show import show_fanout
 from streamgauge.families.fanout.tables import clients_text, fanout_tables
 from streamgauge.report.document import IntegrityVerdict, State, ValidityVerdict
@@ -32,7 +33,6 @@ from streamgauge.report.page_renderer import render_page
 from streamgauge.report.quantities import bits_text, cell_text
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.shown import Table
-from streamgauge.tables.fanout_results import LATENCY_COUNTS
 from tests.report.seen import console_text
 
 

@@ -12,10 +12,10 @@ from streamgauge.analysis.storage import read_events, write_rows
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
 from streamgauge.families.compare.comparisons import comparisons, repetitions
+from streamgauge.families.compare.event_tables import CLIENT_SETTINGS, TRIALS
+from streamgauge.families.compare.result_tables import APPLIED_SETTINGS, COMPARISONS, REPETITIONS
 from streamgauge.plan.plan_file import Plan
 from streamgauge.tables.column import Table
-from streamgauge.tables.comparison_events import CLIENT_SETTINGS, TRIALS
-from streamgauge.tables.comparison_results import APPLIED_SETTINGS, COMPARISONS, REPETITIONS
 from streamgauge.tables.results import CAUSES
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from streamgauge.drivers.contract import SharedSetting
+from streamgauge.families.compare.event_tables import ENGINE
 from streamgauge.spec.secrecy import shown
-from streamgauge.tables.comparison_events import ENGINE
 
 
 class _Client(Protocol):

@@ -20,9 +20,9 @@ from streamgauge.families.compare.paired_ratio import (
     paired_ratio,
     verdict,
 )
+from streamgauge.families.compare.result_tables import subject_of
 from streamgauge.families.compare.sample import Sample, sample, warnings_of
 from streamgauge.plan.cases import Case, as_work
-from streamgauge.tables.comparison_results import subject_of
 
 Row = dict[str, Any]
 Place = tuple[str, str, int, int]

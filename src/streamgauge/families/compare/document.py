@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Literal
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.verdicts import Cause, CauseCode, cause
 from streamgauge.families.compare.contest import Contest, Side
+from streamgauge.families.compare.event_tables import ENGINE
+from streamgauge.families.compare.result_tables import APPLIED_SETTINGS, COMPARISONS, subject_of
 from streamgauge.families.compare.section import Comparison
 from streamgauge.plan.cases import as_work
 from streamgauge.plan.plan_file import Plan
@@ -24,8 +26,6 @@ from streamgauge.report.document import (
 )
 from streamgauge.report.result_tables import ResultTables, Row
 from streamgauge.spec.target import Target
-from streamgauge.tables.comparison_events import ENGINE
-from streamgauge.tables.comparison_results import APPLIED_SETTINGS, COMPARISONS, subject_of
 
 LIBRARIES: tuple[Side, ...] = ("a", "b")
 _OF_BOTH = ("cpu_us_per_message", "crossings_per_message", "jni_calls_per_message")

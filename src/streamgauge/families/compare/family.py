@@ -59,12 +59,12 @@ class Compare(Family["CompareWorkload"]):
         return RefereeLife(assignment)
 
     def event_tables(self) -> tuple[Table, ...]:
-        from streamgauge.tables.comparison_events import COMPARISON_EVENTS
+        from streamgauge.families.compare.event_tables import COMPARISON_EVENTS
 
         return COMPARISON_EVENTS
 
     def result_tables(self) -> tuple[Table, ...]:
-        from streamgauge.tables.comparison_results import COMPARISON_TABLES
+        from streamgauge.families.compare.result_tables import COMPARISON_TABLES
 
         return COMPARISON_TABLES
 

@@ -17,9 +17,9 @@ from streamgauge.core.errors import CaseFailed, StreamgaugeError
 from streamgauge.drivers.contract import Driver
 from streamgauge.families.compare.contest import SIDES, TEMPERATURES, Contest, Side, Turn
 from streamgauge.families.compare.contestant import blank_row
+from streamgauge.families.compare.event_tables import CLIENT_SETTINGS, TRIALS
 from streamgauge.families.compare.library_processes import LibraryProcesses
 from streamgauge.recording.parquet import EventFiles
-from streamgauge.tables.comparison_events import CLIENT_SETTINGS, TRIALS
 
 _LOGGER = logging.getLogger(__name__)
 _IDLE_S = 0.05

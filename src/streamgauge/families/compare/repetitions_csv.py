@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 
 from streamgauge.families.compare.document import CompareDocument
+from streamgauge.families.compare.result_tables import REPETITIONS
 from streamgauge.report.result_tables import ResultTables
-from streamgauge.tables.comparison_results import REPETITIONS
 
 _SUFFIXES = {"produce": "Prod", "consume": "Cons", "round_trip": "RoundTrip"}
 

@@ -9,6 +9,7 @@ from functools import partial
 from streamgauge.families.compare.document import Compared, CompareDocument, Conditions, Times
 from streamgauge.families.compare.figures import heat_map, repetitions_figure
 from streamgauge.families.compare.repetitions_csv import repetitions_csv
+from streamgauge.families.compare.result_tables import REPETITIONS
 from streamgauge.families.compare.words import (
     LEGEND,
     OPERATION_NAMES,
@@ -48,7 +49,6 @@ from streamgauge.report.shown import (
     row,
 )
 from streamgauge.report.verdict_show import run_badge, run_reason, run_verdicts, validity_tone
-from streamgauge.tables.comparison_results import REPETITIONS
 
 _STATISTICS = {"max": "max", "min": "min", "mean": "mean", "sd": "SD", "cv": "CV", "median": "median"}
 _OFF_CONSOLE = EVERYWHERE - {Medium.CONSOLE}

@@ -10,10 +10,10 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
 from streamgauge.families.fanout.event_tables import CLIENTS, GENERATED, TRAFFIC, UPDATES
 from streamgauge.families.fanout.points import latency_counts, planned_points, points, samples_of
+from streamgauge.families.fanout.result_tables import LATENCY_COUNTS, POINTS
 from streamgauge.families.fanout.verdicts import judged_points
 from streamgauge.plan.plan_file import Plan
 from streamgauge.tables.events import SAMPLES
-from streamgauge.tables.fanout_results import LATENCY_COUNTS, POINTS
 from streamgauge.tables.results import CAUSES
 
 

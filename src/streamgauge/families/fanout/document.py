@@ -7,6 +7,7 @@ from typing import ClassVar
 from streamgauge.core.run_dir import RunDir
 from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.families.fanout.published import HARDWARE, SLIPS, published
+from streamgauge.families.fanout.result_tables import POINTS, ROLES
 from streamgauge.families.fanout.section import SCENARIOS
 from streamgauge.plan.cases import as_work
 from streamgauge.plan.plan_file import Plan
@@ -21,7 +22,6 @@ from streamgauge.report.document import (
     strict,
 )
 from streamgauge.report.result_tables import ResultTables, Row
-from streamgauge.tables.fanout_results import POINTS, ROLES
 
 _WHOLE = "3full"
 """The scenario whose updates are sent whole: what delta and patch are measured by."""

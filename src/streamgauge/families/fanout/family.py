@@ -69,7 +69,7 @@ class FanOut(Family["FanoutWorkload"]):
         return FANOUT_EVENTS
 
     def result_tables(self) -> tuple[Table, ...]:
-        from streamgauge.tables.fanout_results import FANOUT_TABLES
+        from streamgauge.families.fanout.result_tables import FANOUT_TABLES
 
         return FANOUT_TABLES
 

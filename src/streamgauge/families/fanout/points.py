@@ -13,9 +13,9 @@ from streamgauge.analysis.schema import columns_of
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S
 from streamgauge.core.status import CaseStatus, RunStatus
 from streamgauge.families.fanout.point import FanoutPoint
+from streamgauge.families.fanout.result_tables import LATENCY_COUNTS, ROLES
 from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.plan_file import Plan
-from streamgauge.tables.fanout_results import LATENCY_COUNTS, ROLES
 from streamgauge.tables.results import PERCENTILES
 
 _PLANNED = pa.schema(

@@ -9,6 +9,7 @@ from streamgauge.core.latency_block import latency_block
 from streamgauge.families.fanout.document import FanoutDocument, FanoutFound, Point
 from streamgauge.families.fanout.figures import PLOTS, fanout_figures, lines_of
 from streamgauge.families.fanout.pictures import fanout_pictures
+from streamgauge.families.fanout.result_tables import LATENCY_COUNTS
 from streamgauge.families.fanout.tables import clients_text, fanout_tables, place_name, verdict_table
 from streamgauge.report.cause_words import cause_text
 from streamgauge.report.quantities import count_text
@@ -28,7 +29,6 @@ from streamgauge.report.shown import (
     Tone,
 )
 from streamgauge.report.verdict_show import run_badge, run_reason, run_verdicts
-from streamgauge.tables.fanout_results import LATENCY_COUNTS
 
 READING = (
     "Latency runs from the time a message was due to the time a client had it decoded. It is of the clients "

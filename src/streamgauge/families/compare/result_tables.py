@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from streamgauge.families.compare.event_tables import CLIENT_SETTINGS
 from streamgauge.tables.column import Column, Table
-from streamgauge.tables.comparison_events import CLIENT_SETTINGS
 from streamgauge.tables.results import CAUSES
 
 _CASE = Column("case", "string", "id of the case")

@@ -1,24 +1,24 @@
-"""A sweep as figures of the page: latency as boxes on a log axis, throughput as lines on a second one."""
+"""What a knob does, as figures: latency as boxes on a log axis, throughput as lines on a second one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from streamgauge.report.knob_points import KnobPlot, Panel
 from streamgauge.report.plot_parts import Trace, plain, short, value_axis
 from streamgauge.report.shown import Figure
-from streamgauge.report.sweep_points import Panel, SweepPlot
 
 _STATISTICS = {"min": ("min_ms", 0.4), "avg": ("mean_ms", 0.7), "max": ("max_ms", 1.0)}
 _RATES = {"KiB/s": ("kib_per_s", "solid"), "msg/s": ("messages_per_s", "dot")}
 _PALETTE_SIZE = 6
 
 
-def sweep_figures(plot: SweepPlot) -> list[Figure]:
+def knob_figures(plot: KnobPlot) -> list[Figure]:
     """One for each panel."""
     return [_figure(plot, panel) for panel in plot.panels]
 
 
-def _figure(plot: SweepPlot, panel: Panel) -> Figure:
+def _figure(plot: KnobPlot, panel: Panel) -> Figure:
     labels = [plot.label(value) for value in plot.values]
     boxes, lines = [], []
     for statistic, (field, shade) in _STATISTICS.items():
@@ -69,7 +69,7 @@ def _second_axis(lines: list[Trace]) -> Trace:
     return {"dtick": "D2", **axis, **own}
 
 
-def _known(plot: SweepPlot, panel: Panel, field: str) -> Iterator[tuple[int, str, list[float | None]]]:
+def _known(plot: KnobPlot, panel: Panel, field: str) -> Iterator[tuple[int, str, list[float | None]]]:
     """The series that have such figures, with their place among all."""
     for number, series in enumerate(plot.series):
         values = [_value(panel, series, value, field) for value in plot.values]

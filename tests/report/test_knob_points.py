@@ -5,15 +5,15 @@ import pytest
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.case_document import CasesDocument
+from streamgauge.report.knob_points import Point, knob_plot
 from streamgauge.report.results import results_document
-from streamgauge.report.sweep_points import Point, sweep_plot
 
 from .plotted import document_of, point_case
 
 
 def test_points_are_the_cases_figures_over_the_knob() -> None:
     cases = [point_case(partitions=n, mean=10.0 * n, messages=100) for n in (4, 1, 2)]
-    plot = sweep_plot([document_of("run-a", cases)])
+    plot = knob_plot([document_of("run-a", cases)])
     assert plot is not None
     assert (plot.knob, plot.values, plot.series) == ("partitions", (1, 2, 4), ("kafka",))
     [panel] = plot.panels
@@ -23,7 +23,7 @@ def test_points_are_the_cases_figures_over_the_knob() -> None:
 def test_rounds_are_put_together_as_if_they_were_one() -> None:
     one = point_case(partitions=2, mean=10.0, messages=100, runtime_s=2.0)
     two = point_case(partitions=2, mean=20.0, messages=300, runtime_s=4.0, iteration=2)
-    plot = sweep_plot([document_of("run-a", [one, two])], "partitions")
+    plot = knob_plot([document_of("run-a", [one, two])], "partitions")
     assert plot is not None
     point = plot.panels[0].points["kafka"][2]
     assert point.mean_ms == pytest.approx((10 * 100 + 20 * 300) / 400)
@@ -33,7 +33,7 @@ def test_rounds_are_put_together_as_if_they_were_one() -> None:
 
 def test_cases_that_differ_in_other_knobs_come_apart_into_panels() -> None:
     cases = [point_case(partitions=p, acks=acks) for acks in ("1", "all") for p in (1, 2)]
-    plot = sweep_plot([document_of("run-a", cases)])
+    plot = knob_plot([document_of("run-a", cases)])
     assert plot is not None
     assert [panel.title for panel in plot.panels] == ["acks 1", "acks all"]
     assert all(set(panel.points["kafka"]) == {1, 2} for panel in plot.panels)
@@ -41,7 +41,7 @@ def test_cases_that_differ_in_other_knobs_come_apart_into_panels() -> None:
 
 def test_any_knob_can_be_the_axis() -> None:
     cases = [point_case(partitions=p, message_size=s) for p in (1, 2) for s in (64, 1024)]
-    plot = sweep_plot([document_of("run-a", cases)], "message-size")
+    plot = knob_plot([document_of("run-a", cases)], "message-size")
     assert plot is not None
     assert [plot.label(value) for value in plot.values] == ["64 B", "1.0 KiB"]
     assert [panel.title for panel in plot.panels] == ["partitions 1", "partitions 2"]
@@ -49,22 +49,22 @@ def test_any_knob_can_be_the_axis() -> None:
 
 def test_sizes_by_a_law_have_their_place_on_the_axis_too() -> None:
     cases = [point_case(message_size=size) for size in (64, {"uniform": [10, 100]})]
-    plot = sweep_plot([document_of("run-a", cases)])
+    plot = knob_plot([document_of("run-a", cases)])
     assert plot is not None
     assert set(plot.panels[0].points["kafka"]) == set(plot.values) == {64, "{'uniform': [10, 100]}"}
 
 
 def test_the_knob_with_the_most_values_is_taken_where_none_is_named() -> None:
     cases = [point_case(message_size=s, acks=a) for s in (64, 100, 1024) for a in ("1", "all")]
-    plot = sweep_plot([document_of("run-a", cases)])
+    plot = knob_plot([document_of("run-a", cases)])
     assert plot is not None
     assert plot.knob == "message-size"
 
 
 def test_where_no_knob_was_turned_there_is_no_plot_unless_asked_for() -> None:
     document = document_of("run-a", [point_case()])
-    assert sweep_plot([document]) is None
-    plot = sweep_plot([document], "partitions")
+    assert knob_plot([document]) is None
+    plot = knob_plot([document], "partitions")
     assert plot is not None
     assert plot.values == (1,)
 
@@ -84,7 +84,7 @@ def test_clusters_and_runs_stand_side_by_side(
         document_of(run, [point_case(partitions=p, target=target) for p in (1, 2)])
         for run, target in zip(runs, targets, strict=True)
     ]
-    plot = sweep_plot(documents)
+    plot = knob_plot(documents)
     assert plot is not None
     assert plot.series == series
     assert [set(points) for points in plot.panels[0].points.values()] == [{1, 2}, {1, 2}]
@@ -94,7 +94,7 @@ def test_clusters_and_runs_stand_side_by_side(
 def test_different_environments_are_said() -> None:
     one = document_of("run-a", [point_case(partitions=p) for p in (1, 2)])
     other = one.model_copy(update={"run": "run-b", "environment": {"cpu": "another", "cores": 2}})
-    plot = sweep_plot([one, other])
+    plot = knob_plot([one, other])
     assert plot is not None
     assert plot.notes == ("The runs' environments differ: cpu.",)
 
@@ -102,7 +102,7 @@ def test_different_environments_are_said() -> None:
 def test_what_failed_or_has_no_latency_is_said(sweep: RunDir) -> None:
     document = results_document(sweep)
     assert isinstance(document, CasesDocument)
-    plot = sweep_plot([document])
+    plot = knob_plot([document])
     assert plot is not None
     assert plot.knob == "message-size"
     assert "1 case without latency: not in the plot." in plot.notes
@@ -111,9 +111,9 @@ def test_what_failed_or_has_no_latency_is_said(sweep: RunDir) -> None:
 
 def test_a_knob_that_is_none_is_refused() -> None:
     with pytest.raises(BadInput, match="--x colour: there is no such knob; allowed: topics"):
-        sweep_plot([document_of("run-a", [point_case()])], "colour")
+        knob_plot([document_of("run-a", [point_case()])], "colour")
 
 
 def test_a_run_without_any_latency_is_refused() -> None:
     with pytest.raises(BadInput, match="no case with a latency"):
-        sweep_plot([document_of("run-a", [])], "partitions")
+        knob_plot([document_of("run-a", [])], "partitions")

@@ -1,4 +1,4 @@
-"""Points of a sweep: latency and throughput over one knob, for several clusters or runs side by side.
+"""What a knob does: latency and throughput over one knob, for several clusters or runs side by side.
 
 Cases that differ in other knobs as well come apart into panels; rounds of the same case are put together
 as if they were one: the least of the least, the mean over all messages, the rate over all their time.
@@ -71,7 +71,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class SweepPlot:
+class KnobPlot:
     knob: str
     values: tuple[Any, ...]
     """All values of the knob, in order: each has a place on the axis."""
@@ -83,7 +83,7 @@ class SweepPlot:
         return format_bytes(value) if self.knob.endswith("size") and isinstance(value, int) else str(value)
 
 
-def sweep_plot(documents: Sequence[CasesDocument], knob: str | None = None) -> SweepPlot | None:
+def knob_plot(documents: Sequence[CasesDocument], knob: str | None = None) -> KnobPlot | None:
     """None when no knob was turned, unless one is named: then it is plotted all the same."""
     cases = [case for document in documents for case in _whole_cases(document)]
     varied = [name for name, value_of in KNOBS.items() if len(_values(cases, value_of)) > 1]
@@ -103,7 +103,7 @@ def sweep_plot(documents: Sequence[CasesDocument], knob: str | None = None) -> S
             series = names[number, case.target]
             places = grouped.setdefault(panel, {}).setdefault(series, {})
             places.setdefault(_hashable(KNOBS[knob](case.parameters)), []).append(case)
-    return SweepPlot(
+    return KnobPlot(
         knob=knob,
         values=tuple(_values(cases, KNOBS[knob])),
         series=tuple(dict.fromkeys(names.values())),
