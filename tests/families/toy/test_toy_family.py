@@ -64,7 +64,7 @@ def test_its_command_and_its_yaml_lead_to_a_page(installed: Path, tmp_path: Path
     page = (run / "report" / "index.html").read_text()
     assert "The drum" in page
     assert "<td" in page
-    assert (run / "report" / "csv" / "tempo.csv").read_text().startswith("case,beats,took_ms\n001,7,")
+    assert (run / "report" / "csv" / "tempo.csv").read_text().startswith('"case","beats","took_ms"\n"001",7,')
     assert (run / "report" / "csv" / "drum.csv").read_text().startswith("case,beats,took\n001,7,")
 
 
