@@ -167,7 +167,8 @@ def _disagreements(out: Path) -> list[str]:
 
 def _line(process: psutil.Process) -> str:
     with suppress(psutil.Error):
-        return " ".join(process.cmdline())[:150]
+        words = process.cmdline()
+        return f"{' '.join(words)[:100]} … {words[-1]}"
     return "gone by now"
 
 
