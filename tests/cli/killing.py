@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 from confluent_kafka.admin import AdminClient
 
-from streamgauge.cli.runs import _describe
+from streamgauge.cli.runs import listed
 from streamgauge.core.errors import BadInput, CorruptRun
 from streamgauge.core.guardian import FOLDER_PREFIX, MEMORY, without_mark
 from streamgauge.core.run_dir import runs_in
@@ -154,14 +154,14 @@ def _disagreements(out: Path) -> list[str]:
     """Where `runs` and `results` do not say the same of a run."""
     found = []
     for run in runs_in(str(out)):
-        listed, _, why = _describe(run)
+        said = listed(run)
         try:
             shown = str(results_document(run).status)
         except CorruptRun as error:
             # `results` has no figures to show, and says in what state the run is instead.
-            shown = listed if f": {listed}: {why}" in str(error) else str(error)
-        if listed != shown or listed in ("running", "corrupt"):
-            found.append(f"runs says {listed} ({why}), results {shown}")
+            shown = said.state if f": {said.state}: {said.why}" in str(error) else str(error)
+        if said.state != shown or said.state in ("running", "corrupt"):
+            found.append(f"runs says {said.state} ({said.why}), results {shown}")
     return found
 
 

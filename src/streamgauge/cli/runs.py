@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -25,7 +25,7 @@ def runs_command(out: Out = "runs", debug: Debug = False) -> None:
         table.add_column(name, overflow="fold")
     found = runs_in(out)
     for run in found:
-        status, verdicts, cases, why = _describe(run)
+        status, verdicts, cases, why = listed(run)
         # Green only if both verdicts hold.
         is_good = verdicts == ("ok", "valid")
         colour = _COLOURS.get(status, "red") if status != "ok" or is_good else "yellow"
@@ -34,7 +34,16 @@ def runs_command(out: Out = "runs", debug: Debug = False) -> None:
     Console().print(table if found else f"no runs in {out}")
 
 
-def _describe(run: RunDir) -> tuple[str, tuple[str, str], str, str]:
+class Listed(NamedTuple):
+    """One row."""
+
+    state: str
+    verdicts: tuple[str, str]
+    cases: str
+    why: str
+
+
+def listed(run: RunDir) -> Listed:
     """A run that cannot be read is listed too: it is there, and someone will look for it."""
     verdicts = ("–", "–")
     try:
@@ -47,8 +56,8 @@ def _describe(run: RunDir) -> tuple[str, tuple[str, str], str, str]:
             why = document.get("reason") or (f"{state}: {marked}" if marked else "")
             verdicts = (document.get("integrity", "?"), document.get("validity", "?"))
     except CorruptRun as error:
-        return "corrupt", verdicts, "?", str(error)
-    return state, verdicts, f"{len(status.cases)} of {len(plan.cases)}", why
+        return Listed("corrupt", verdicts, "?", str(error))
+    return Listed(state, verdicts, f"{len(status.cases)} of {len(plan.cases)}", why)
 
 
 def _computed(run: RunDir) -> dict[str, Any]:
