@@ -21,7 +21,7 @@ copy (
   )
   select s.producer, s.sequence, s.topic, coalesce(s.partition, n.partition) as partition,
     coalesce(s."offset", n."offset") as "offset", s.size_bytes, s.intended_ns // 1000000000 as second,
-    s.intended_ns, s.sent_ns, s.acked_ns, n.broker_ms * 1000000 as output_ns, n.received_ns,
+    s.intended_ns, s.sent_ns, s.acked_ns, n.broker_ms * 1000000 as broker_ns, n.received_ns,
     coalesce(n.copies, 0) as received_count, coalesce(n.overtaken, false) as out_of_order, s.error
   from read_parquet('{sends}') s
   left join (select * from numbered where copy = 1) n using (producer, sequence)
@@ -31,8 +31,8 @@ _LEGS = (
     ("intended_ns", "received_ns"),
     ("sent_ns", "received_ns"),
     ("sent_ns", "acked_ns"),
-    ("sent_ns", "output_ns"),
-    ("output_ns", "received_ns"),
+    ("sent_ns", "broker_ns"),
+    ("broker_ns", "received_ns"),
     ("intended_ns", "sent_ns"),
 )
 _BUCKETS = """
@@ -62,7 +62,7 @@ create or replace table accounting as
 select topic, partition, second, count(*), count(acked_ns), count(error),
   count_if(received_count > 0), count_if(received_count = 0), sum(greatest(received_count - 1, 0)),
   count_if(out_of_order), sum(size_bytes), min(sent_ns), max(sent_ns), min(acked_ns), max(acked_ns),
-  min(received_ns), max(received_ns), min(output_ns), max(output_ns)
+  min(received_ns), max(received_ns), min(broker_ns), max(broker_ns)
 from read_parquet('{messages}')
 group by grouping sets ((), (topic), (topic, partition), (second))
 """

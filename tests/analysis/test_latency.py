@@ -111,8 +111,8 @@ def test_legs_of_a_clean_case(results):
             "intended_to_received": 2.02,
             "sent_to_received": 2.0,
             "sent_to_acked": 1.0,
-            "sent_to_output": -0.02,
-            "output_to_received": 2.02,
+            "sent_to_broker": -0.02,
+            "broker_to_received": 2.02,
             "intended_to_sent": 0.02,
         }
     )
@@ -174,7 +174,7 @@ def test_counts_add_up_to_those_of_latency(results, recorded):
 
 
 @pytest.mark.spark
-def test_output_times_in_ms_make_few_buckets(results):
-    [bucket] = results.rows("histogram", "clean", leg="sent_to_output")
+def test_broker_times_in_ms_make_few_buckets(results):
+    [bucket] = results.rows("histogram", "clean", leg="sent_to_broker")
 
     assert bucket["value_ms"] == pytest.approx(-20_000 / MS, rel=5e-4)

@@ -15,8 +15,8 @@ def test_a_message_has_all_its_times(results):
         sent_ns + MS,
         sent_ns + 2 * MS,
     )
-    assert message["output_ns"] == START_NS + 3 * MS
-    assert message["output_is_append"] is True
+    assert message["broker_ns"] == START_NS + 3 * MS
+    assert message["broker_is_append"] is True
     assert (message["topic"], message["partition"], message["offset"]) == ("topic-a", 0, 3)
     assert (message["received_count"], message["corrupt_count"], message["out_of_order"]) == (1, 0, False)
 
@@ -33,7 +33,7 @@ def test_times_are_on_the_reference_clock(results):
     assert message["sent_ns"] == sent_ns
     assert message["acked_ns"] == sent_ns + MS
     assert message["received_ns"] == sent_ns + 2 * MS
-    assert message["output_ns"] == sent_ns // MS * MS
+    assert message["broker_ns"] == sent_ns // MS * MS
     assert message["second"] == 0
 
 
@@ -77,12 +77,12 @@ def test_second_is_by_intended_time(results):
     assert seconds == {sequence: sequence // 10 for sequence in range(40)}
 
 
-def test_output_needs_a_timestamp_and_a_clock(results):
-    outputs = {m["sequence"]: m for m in results.rows("messages", "create_time")}
+def test_a_broker_time_needs_a_timestamp_and_a_clock(results):
+    found = {m["sequence"]: m for m in results.rows("messages", "create_time")}
 
-    assert outputs[0]["output_ns"] == START_NS
-    assert outputs[0]["output_is_append"] is False
-    assert outputs[1]["output_ns"] is outputs[1]["output_is_append"] is None
-    assert outputs[2]["output_ns"] is None
-    assert all(m["output_ns"] is None for m in results.rows("messages", "no_marks"))
+    assert found[0]["broker_ns"] == START_NS
+    assert found[0]["broker_is_append"] is False
+    assert found[1]["broker_ns"] is found[1]["broker_is_append"] is None
+    assert found[2]["broker_ns"] is None
+    assert all(m["broker_ns"] is None for m in results.rows("messages", "no_marks"))
     assert all(m["received_ns"] < START_NS + SECOND for m in results.rows("messages", "no_marks"))

@@ -137,7 +137,7 @@ def test_a_dead_agent_ends_its_case_and_the_run_goes_on_with_a_new_process(
     assert (process.returncode, document["status"]) == (1, "failed")
     # Without its consumer, acknowledged messages were not seen: that is worse than partial.
     assert (broken["status"], whole["status"]) == ("failed", "ok")
-    assert broken["reasons"][0] == "agent consumer-0 died: killed by SIGKILL"
+    assert broken["notes"][0]["text"] == "agent consumer-0 died: killed by SIGKILL"
     assert whole["accounting"]["received"] == 500
     assert "case 001 of 2  partial" in stderr
 

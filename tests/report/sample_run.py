@@ -204,12 +204,12 @@ def _latencies(case: Case, seed: int, seconds: int) -> dict[str, np.ndarray]:
             lag[start : start + RATE] += left
     legs = {"sent_to_acked": to_ack, "intended_to_sent": lag}
     if case.load.consumers:
-        output = np.floor(to_ack * 0.6 + random.random(count)) - random.random(count) * 0.2
+        broker = np.floor(to_ack * 0.6 + random.random(count)) - random.random(count) * 0.2
         legs |= {
             "intended_to_received": to_receive + lag,
             "sent_to_received": to_receive,
-            "sent_to_output": output,
-            "output_to_received": to_receive - output,
+            "sent_to_broker": broker,
+            "broker_to_received": to_receive - broker,
         }
     return legs
 
@@ -229,7 +229,7 @@ def _add_scope(
             rows["latency"].append(place | {"leg": leg} | _statistics(legs[leg]))
     span = 0.999 if place["scope"] == "second" else sent / RATE
     received = span + 0.002 if case.load.consumers else None
-    ranges = {"sent_s": span, "published_s": span + 0.001, "output_s": received, "consumed_s": received}
+    ranges = {"sent_s": span, "acked_s": span + 0.001, "broker_s": received, "received_s": received}
     rows["ranges"].append(place | ranges)
     throughput: dict[str, Any] = {}
     for name, length in (("sent", span), ("acked", span + 0.001), ("received", received)):

@@ -121,7 +121,7 @@ def _span_s(row: Mapping[str, Any], time: str) -> float | None:
 def _latencies(rows: Iterable[Row]) -> Row:
     legs = {row["leg"]: row for row in rows}
     # Output times are whole ms, cut off: their legs are below zero with the best of clocks.
-    exact = [row["negative_count"] for leg, row in legs.items() if "output" not in leg]
+    exact = [row["negative_count"] for leg, row in legs.items() if "broker" not in leg]
     found = {
         "lag_ms": legs.get("intended_to_sent", {}).get("p99"),
         "ack_ms": legs.get("sent_to_acked", {}).get("p50"),

@@ -9,13 +9,13 @@ from streamgauge.analysis.scopes import SPANS, by_scope, measured, result
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.tables.results import RANGES
 
-_NAMES = {"sent": "sent_s", "acked": "published_s", "output": "output_s", "received": "consumed_s"}
+_TIMES = ("sent", "acked", "broker", "received")
 
 
 def ranges(cells: pa.Table) -> pa.Table:
     """One row: a scope."""
     scopes = by_scope(measured(cells), SPANS)
-    spans = {name: range_s(scopes, time) for time, name in _NAMES.items()}
+    spans = {f"{time}_s": range_s(scopes, time) for time in _TIMES}
     return result(RANGES, {name: scopes[name] for name in scopes.column_names} | spans)
 
 

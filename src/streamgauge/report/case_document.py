@@ -44,8 +44,6 @@ from streamgauge.tables.results import (
 )
 
 SCHEDULE_LAG = "intended_to_sent"
-_RANGES = {"sent": "sent_s", "acked": "published_s", "broker": "output_s", "received": "consumed_s"}
-_LEG_NAMES = {"sent_to_output": "sent_to_broker", "output_to_received": "broker_to_received"}
 _SCOPE_FIELDS = {TOPIC: ("topic",), PARTITION: ("topic", "partition"), SECOND: ("second",)}
 _SCOPED_TABLES = (ACCOUNTING, LATENCY, RANGES, THROUGHPUT, RUNTIMES)
 
@@ -253,11 +251,6 @@ class CasesDocument(Document):
     cases: list[Case] = Field(default_factory=list)
 
 
-def leg_name(leg: str) -> str:
-    """What the document calls a leg of the tables."""
-    return _LEG_NAMES.get(leg, leg)
-
-
 def cases_of(cases: Iterable[PlannedCase], status: RunStatus, tables: ResultTables) -> list[Case]:
     return [case_of(case, status, tables) for case in cases]
 
@@ -278,7 +271,7 @@ def case_of(case: PlannedCase, status: RunStatus, tables: ResultTables) -> Case:
         "warm_up": _warm_up(whole[ACCOUNTING.name]),
         "schedule_lag_ms": latency.pop(SCHEDULE_LAG),
         "latency_ms": latency,
-        "range_s": {name: _first(whole[RANGES.name], column) for name, column in _RANGES.items()},
+        "range_s": {name: _first(whole[RANGES.name], f"{name}_s") for name in Ranges.model_fields},
         "throughput": _fields(Throughput, whole[THROUGHPUT.name]),
         "delivery": _fields(Delivery, whole[RUNTIMES.name]),
         "cpu_us_per_message": {kind: cpu.get(kind) for kind in Cpu.model_fields},
@@ -366,7 +359,7 @@ def _warm_up(rows: Iterable[Row]) -> dict[str, int] | None:
 
 def _latency(rows: Iterable[Row], names: tuple[str, ...]) -> dict[str, Any]:
     by_leg = {row["leg"]: row for row in rows}
-    return {leg_name(leg): _statistics(by_leg.get(leg), names) for leg in LEGS}
+    return {leg: _statistics(by_leg.get(leg), names) for leg in LEGS}
 
 
 def _statistics(row: Row | None, names: tuple[str, ...]) -> dict[str, Any]:

@@ -33,7 +33,6 @@ from streamgauge.report.shown import (
 )
 from streamgauge.report.verdict_show import (
     cause_blocks,
-    part_badge,
     run_badge,
     run_reason,
     run_verdicts,
@@ -229,7 +228,7 @@ def _overview_row(case: Case, knobs: dict[str, dict[str, str]], per_partition: b
         *(percentile_cell(latency, name) for name in ("p50", "p99", "p99_9", "max")),
         *rates,
         Cell(faults, Tone.PLAIN if faults is None else Tone.BAD if faults else Tone.GOOD),
-        Cell(status.value, part_badge(case).tone, is_pill=True),
+        status,
         integrity,
         validity,
         None if limit is None else LIMIT_WORDS[limit],

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from streamgauge.report.case_document import Case, Statistics, leg_name
+from streamgauge.report.case_document import Case, Statistics
 from streamgauge.report.plot_parts import Trace, axis_note, line_style, plain, short, value_axis
 from streamgauge.report.result_tables import Row
 from streamgauge.report.shown import Figure
@@ -30,7 +30,7 @@ def percentile_figure(case: Case, histogram: list[Row]) -> Figure | None:
     """Latency by percentile, one line a leg."""
     by_leg: dict[str, list[Row]] = defaultdict(list)
     for row in histogram:
-        by_leg[leg_name(row["leg"])].append(row)
+        by_leg[row["leg"]].append(row)
     statistics = case.legs
     lines = [
         curve(by_leg[leg], statistics[leg], name) | {"line": _LEG_STYLES[leg]}

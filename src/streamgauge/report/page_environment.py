@@ -29,7 +29,9 @@ def _fold(name: str, content: dict[str, Any]) -> Markup:
 
 def _table(caption: str, content: dict[str, Any]) -> Markup:
     rows = [(name, tag("td", _text(name, value), class_="text")) for name, value in content.items()]
-    return data_table(caption, ("name", "value"), rows, class_="settings")
+    return data_table(
+        caption, ("name", tag("th", "value", scope="col", class_="text")), rows, class_="settings"
+    )
 
 
 def _text(name: str, value: Any) -> str:

@@ -69,7 +69,8 @@ def verdict_cells(part: Verdicts) -> tuple[Cell, Cell, Cell]:
     """Status, integrity and validity."""
     integrity, validity = part.integrity.verdict, part.validity.verdict
     return (
-        Cell(part.status.value, _STATE_TONES[part.status], is_pill=True),
+        # Green only if both hold, whatever the word.
+        Cell(part.status.value, part_badge(part).tone, is_pill=True),
         Cell(INTEGRITY_WORDS[integrity], integrity_tone(integrity)),
         Cell(VALIDITY_WORDS[validity], validity_tone(validity)),
     )

@@ -16,8 +16,8 @@ LEGS = (
     "intended_to_received",
     "sent_to_received",
     "sent_to_acked",
-    "sent_to_output",
-    "output_to_received",
+    "sent_to_broker",
+    "broker_to_received",
     "intended_to_sent",
 )
 """Legs of a message's way. `intended_to_sent` is the schedule lag."""
@@ -57,12 +57,12 @@ MESSAGES = Table(
         Column("second", "int32", "second since the start, by intended time"),
         Column("intended_ns", "int64", "due time"),
         Column("sent_ns", "int64", "handed over (sent)"),
-        Column("acked_ns", "int64", "acknowledged (published)", nullable=True),
-        Column("output_ns", "int64", "the record's own timestamp (output), whole ms", nullable=True),
+        Column("acked_ns", "int64", "acknowledged", nullable=True),
+        Column("broker_ns", "int64", "the record's own timestamp, whole ms", nullable=True),
         Column(
-            "output_is_append", "bool", "true: the broker's append time; false: the client's", nullable=True
+            "broker_is_append", "bool", "true: the broker's append time; false: the client's", nullable=True
         ),
-        Column("received_ns", "int64", "first receipt of an intact copy (consumed)", nullable=True),
+        Column("received_ns", "int64", "first receipt of an intact copy", nullable=True),
         Column("received_count", "int32", "how many intact copies came"),
         Column("out_of_order", "bool", "first copy came after a later message of its producer and partition"),
         Column("corrupt_count", "int32", "how many damaged copies came at its offset"),
@@ -123,7 +123,7 @@ RANGES = Table(
         *_SCOPE,
         *(
             Column(f"{name}_s", "float64", "last − first; null when there is none", nullable=True)
-            for name in ("sent", "published", "output", "consumed")
+            for name in ("sent", "acked", "broker", "received")
         ),
     ),
 )

@@ -64,7 +64,7 @@ def _message(told: Told, send: Row, start_ns: int) -> Row:
     ]
     first = min(copies, key=lambda r: (_received_ns(told, r), r["consumer"], r["arrival"]), default=None)
     clock = told.producer_clocks.get(send["producer"], _EXACT)
-    output_ns = None if first is None else _output_ns(told, first)
+    broker_ns = None if first is None else _broker_ns(told, first)
     return {
         "phase": "warm_up" if send["sequence"] < told.warm_ups.get(send["producer"], 0) else "measure",
         "producer": send["producer"],
@@ -77,8 +77,8 @@ def _message(told: Told, send: Row, start_ns: int) -> Row:
         "intended_ns": _intended_ns(told, send),
         "sent_ns": clock.on_reference(send["sent_ns"]),
         "acked_ns": None if send["acked_ns"] is None else clock.on_reference(send["acked_ns"]),
-        "output_ns": output_ns,
-        "output_is_append": None if output_ns is None else first["broker_time"] == BROKER_TIME_APPEND,
+        "broker_ns": broker_ns,
+        "broker_is_append": None if broker_ns is None else first["broker_time"] == BROKER_TIME_APPEND,
         "received_ns": None if first is None else _received_ns(told, first),
         "received_count": len(copies),
         "out_of_order": first is not None and _is_overtaken(told, first),
@@ -174,14 +174,14 @@ def latencies_of(told: Told) -> dict[tuple[Any, ...], list[int]]:
     for send, message in zip(told.sends, messages_of(told), strict=True):
         if message["phase"] != "measure":
             continue
-        times = {name: message[f"{name}_ns"] for name in ("intended", "sent", "output", "received")}
+        times = {name: message[f"{name}_ns"] for name in ("intended", "sent", "broker", "received")}
         times["acked"] = message["acked_ns"] if _is_acked(send) else None
         for begin, end in (
             ("intended", "received"),
             ("sent", "received"),
             ("sent", "acked"),
-            ("sent", "output"),
-            ("output", "received"),
+            ("sent", "broker"),
+            ("broker", "received"),
             ("intended", "sent"),
         ):
             if times[begin] is None or times[end] is None:
@@ -225,7 +225,7 @@ def _received_ns(told: Told, record: Row) -> int:
     return told.consumer_clocks.get(record["consumer"], _EXACT).on_reference(record["received_ns"])
 
 
-def _output_ns(told: Told, record: Row) -> int | None:
+def _broker_ns(told: Told, record: Row) -> int | None:
     """A broker's stamp is wall time; without a reading of the consumer's clock it has no place."""
     wall_ns, stamp_ms = told.consumer_wall_ns.get(record["consumer"]), record["broker_ms"]
     if wall_ns is None or stamp_ms is None or record["broker_time"] == BROKER_TIME_NONE:

@@ -40,9 +40,9 @@ def test_a_clock_that_drifts_is_followed():
     assert found.sent_ns.tolist() == [2_000_100 + 1_000]
 
 
-def test_without_a_reading_of_its_clock_a_consumer_has_no_output_times():
+def test_without_a_reading_of_its_clock_a_consumer_has_no_broker_times():
     case = CaseEvents("")
     case.receive(case.send(0))
 
-    assert not joined(case).output_ns.valid.any()
-    assert joined(case, consumer_clocks={0: Clock(wall_offset_ns=0)}).output_ns.valid.all()
+    assert not joined(case).broker_ns.valid.any()
+    assert joined(case, consumer_clocks={0: Clock(wall_offset_ns=0)}).broker_ns.valid.all()

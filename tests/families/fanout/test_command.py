@@ -65,7 +65,7 @@ def test_every_way_and_form_delivers_everything(tmp_path: Path, kafka: str) -> N
         assert words in done.stdout
     assert (run / "report/plots/latency-by-clients.svg").read_text().count("<svg") == 1
     assert "Slips of the published tables" in (run / "report/index.html").read_text()
-    assert "Number of samples" in (run / "report/fanout.md").read_text()
+    assert "Number of samples" in (run / "report/report.md").read_text()
 
 
 def test_a_killed_swarm_is_marked_and_the_ladder_goes_on(tmp_path: Path, kafka: str) -> None:
@@ -82,7 +82,7 @@ def test_a_killed_swarm_is_marked_and_the_ladder_goes_on(tmp_path: Path, kafka: 
     points = document_of(one_run(tmp_path))["fanout"]["points"]
     assert [point["status"] for point in points] == ["partial", "ok"]
     assert [point["holds"] for point in points] == [None, True]
-    assert "swarm-0" in points[0]["reasons"][0]
+    assert "swarm-0" in points[0]["notes"][0]["text"]
     assert points[1]["accounting"]["missing"] == 0
     assert "broken" in out
 

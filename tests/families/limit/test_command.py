@@ -84,7 +84,7 @@ def test_every_step_was_verified_by_a_repeat(document: dict[str, Any]) -> None:
 def test_who_was_the_limit_is_named(document: dict[str, Any]) -> None:
     bottleneck = document["limit"]["bottleneck"]
     assert bottleneck["limit"] == "broker"
-    assert "the schedule was held" in bottleneck["reason"]
+    assert bottleneck["cause"]["code"].startswith("waited_behind")
     lowest = min(s["rate_per_s"] for s in document["limit"]["steps"] if not s["holds"])
     [case] = [case for case in document["cases"] if case["case"] == bottleneck["case"]]
     assert case["parameters"]["rate"] == lowest

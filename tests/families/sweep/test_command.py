@@ -71,7 +71,7 @@ def test_cases_that_can_be_run_are_whole_and_the_others_say_why_not(document: di
     for case in document["cases"]:
         if case["parameters"]["replicas"] == 3:
             assert case["status"] == "failed"
-            assert "replicas: 3 replicas need as many brokers" in case["reasons"][0]
+            assert "replicas: 3 replicas need as many brokers" in case["notes"][0]["text"]
             continue
         streams = len(case["parameters"]["topics"]) * case["parameters"]["partitions"]
         counted = case["accounting"]
@@ -79,7 +79,7 @@ def test_cases_that_can_be_run_are_whole_and_the_others_say_why_not(document: di
         assert counted["sent"] == counted["acked"] == counted["received"] == 15 * streams
         assert len(case["partitions"]) == streams == case["delivery"]["partitions"]
         assert case["warm_up"]["received"] == streams
-        assert "is no multiple of the message size 64 B: 15 messages, 960 B" in case["reasons"][0]
+        assert "is no multiple of the message size 64 B: 15 messages, 960 B" in case["notes"][0]["text"]
 
 
 def test_it_says_that_it_was_resumed(document: dict[str, Any]) -> None:

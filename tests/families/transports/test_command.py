@@ -127,7 +127,7 @@ class TestInTheJvm:
         report = run / "report"
         rows = list(csv.DictReader((report / "csv" / "transports.csv").read_text().splitlines()))
         assert [row["transport"] for row in rows] == ["kafka", "aeron-ipc", "aeron-udp"]
-        markdown = (report / "transports.md").read_text()
+        markdown = (report / "report.md").read_text()
         assert markdown.count("| 0.5K |") == 0 < markdown.count("| 500 |")
         files = sorted(path.name for path in (report / "histograms").iterdir())
         assert len(files) == 8

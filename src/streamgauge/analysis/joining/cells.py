@@ -22,7 +22,7 @@ from streamgauge.analysis.joining.messages import UNPLACED, Messages
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.tables.results import MEASURE, WARM_UP
 
-TIMES = ("intended", "sent", "acked", "output", "received")
+TIMES = ("intended", "sent", "acked", "broker", "received")
 OWN_SECONDS = ("sent", "acked", "received")
 COUNTS = (
     "sent",
@@ -81,7 +81,7 @@ def cells_of(messages: Messages) -> pa.Table:
     columns |= _counts(messages, cells)
     for name, time in times.items():
         columns |= _span(messages, cells, name, time)
-    is_created = messages.output_ns.valid & ~messages.output_is_append
+    is_created = messages.broker_ns.valid & ~messages.broker_is_append
     columns["created_count"] = cells.sizes(is_created)
     return pa.table({f.name: pa.array(columns[f.name]).cast(f.type) for f in CELLS}, schema=CELLS)
 

@@ -34,8 +34,8 @@ class FirstCopies:
     counts: Integers
     partition: Integers
     offset: Integers
-    output_ns: Nullable
-    output_is_append: Bools
+    broker_ns: Nullable
+    broker_is_append: Bools
     received_ns: Integers
     is_overtaken: Bools
 
@@ -45,20 +45,20 @@ class FirstCopies:
         keys = message_keys(integers(receives, "producer"), integers(receives, "sequence"))
         received_ns = on_reference(integers(receives, "received_ns"), consumer, facts.consumer_clocks)
         first, counts = _first_of_each(keys, received_ns, consumer, integers(receives, "arrival"))
-        output_ns = _output_ns(facts, receives, consumer, broker_time)
+        broker_ns = _broker_ns(facts, receives, consumer, broker_time)
         return cls(
             keys[first],
             counts,
             integers(receives, "partition")[first],
             integers(receives, "offset")[first],
-            Nullable(output_ns.values[first], output_ns.valid[first]),
+            Nullable(broker_ns.values[first], broker_ns.valid[first]),
             (broker_time == BROKER_TIME_APPEND)[first],
             received_ns[first],
             _overtaken(receives, later_arrivals)[first],
         )
 
 
-def _output_ns(facts: CaseFacts, receives: pa.Table, consumer: Integers, broker_time: Integers) -> Nullable:
+def _broker_ns(facts: CaseFacts, receives: pa.Table, consumer: Integers, broker_time: Integers) -> Nullable:
     """A broker's stamp is wall time; without the consumer's clock reading it cannot be placed."""
     stamp_ms = nullable(receives, "broker_ms")
     clocks = {number: c for number, c in facts.consumer_clocks.items() if c.wall_offset_ns is not None}

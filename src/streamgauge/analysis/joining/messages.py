@@ -49,8 +49,8 @@ class Messages:
     intended_ns: Integers
     sent_ns: Integers
     acked_ns: Nullable
-    output_ns: Nullable
-    output_is_append: Bools
+    broker_ns: Nullable
+    broker_is_append: Bools
     received_ns: Nullable
     received_count: Integers
     out_of_order: Bools
@@ -85,7 +85,7 @@ class Messages:
             "intended": Nullable(self.intended_ns, always),
             "sent": Nullable(self.sent_ns, always),
             "acked": Nullable(self.acked_ns.values, self.is_acked),
-            "output": self.output_ns,
+            "broker": self.broker_ns,
             "received": self.received_ns,
         }
 
@@ -96,7 +96,7 @@ class Messages:
             "phase": words(self.is_warm_up, [MEASURE, WARM_UP]),
             "topic": words(self.topic, topics),
             "second": self.second,
-            "output_is_append": pa.array(self.output_is_append, mask=~self.output_ns.valid),
+            "broker_is_append": pa.array(self.broker_is_append, mask=~self.broker_ns.valid),
             "error": self.error,
         }
         arrays = [
@@ -133,8 +133,8 @@ def join_messages(
         on_reference(integers(sends, "intended_ns"), producer, clocks),
         on_reference(integers(sends, "sent_ns"), producer, clocks),
         Nullable(on_reference(acked.values, producer, clocks), acked.valid),
-        Nullable(_taken(copies.output_ns.values, found), is_received & _taken(copies.output_ns.valid, found)),
-        _taken(copies.output_is_append, found),
+        Nullable(_taken(copies.broker_ns.values, found), is_received & _taken(copies.broker_ns.valid, found)),
+        _taken(copies.broker_is_append, found),
         Nullable(_taken(copies.received_ns, found), is_received),
         np.where(is_received, _taken(copies.counts, found), 0),
         is_received & _taken(copies.is_overtaken, found),

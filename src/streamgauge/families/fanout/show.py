@@ -56,7 +56,7 @@ def show_fanout(document: FanoutDocument, tables: ResultTables) -> Shown:
         run=document.run,
         badge=run_badge(document),
         verdicts=run_verdicts(document, {place_name(point): point for point in held or points}),
-        facts=[_most_fact(points), _missing_fact(held)],
+        facts=[_most_fact(points, is_good=document.is_good), _missing_fact(held)],
         sections=sections,
         about=[f"Scenario {name}: {meaning}" for name, meaning in fanout.scenarios.items()],
         reason=run_reason(document, len(points), "points"),
@@ -81,14 +81,14 @@ def _pictures(points: list[Point]) -> dict[str, Callable[[], str | bytes]]:
     }
 
 
-def _most_fact(points: list[Point]) -> Fact:
+def _most_fact(points: list[Point], *, is_good: bool) -> Fact:
     most: dict[str, int] = {}
     for point in points:
         if point.holds:
             most[point.series] = max(point.clients, most.get(point.series, 0))
     lines = [f"{series}: {clients:,}" for series, clients in most.items()]
     best = max(most.values(), default=0)
-    tone = Tone.GOOD if most else Tone.BAD
+    tone = (Tone.GOOD if is_good else Tone.WARN) if most else Tone.BAD
     return Fact("Most clients that held", f"{best:,}", "clients", lines or ["no series held"], tone)
 
 
@@ -112,9 +112,10 @@ def _remarks(points: list[Point]) -> list[Block]:
 
 def _published(fanout: FanoutFound) -> list[Block]:
     has_told = any(point.published.holds is not None for point in fanout.points)
+    where = EVERYWHERE if has_told else ON_PAPER
     return [
-        Note(f"As {fanout.published.hardware}.", where=EVERYWHERE if has_told else ON_PAPER),
-        Notes(fanout.published.slips, Tone.PLAIN, where=EVERYWHERE if has_told else ON_PAPER),
+        Note(f"As {fanout.published.hardware}. Slips of the published tables:", where=where),
+        Notes(fanout.published.slips, Tone.PLAIN, where=where),
     ]
 
 

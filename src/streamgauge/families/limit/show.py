@@ -57,7 +57,7 @@ def show_limit(document: LimitDocument, tables: ResultTables) -> Shown:
     section = Section(
         "The limit",
         [
-            Note(limit_sentence(limit), Tone.GOOD if limit.held_per_s is not None else Tone.BAD),
+            Note(limit_sentence(limit), Tone.PLAIN if limit.held_per_s is not None else Tone.BAD),
             Note(f"Bottleneck: {limit_text(limit.bottleneck.limit, limit.bottleneck.cause)}", Tone.PLAIN),
             Figures([figure] if figure else []),
             steps_table(document),
@@ -72,7 +72,7 @@ def show_limit(document: LimitDocument, tables: ResultTables) -> Shown:
         document,
         tables,
         kicker="streamgauge limit",
-        answer=_answer(limit),
+        answer=_answer(limit, is_good=document.is_good),
         first=[section],
         has_overview=False,
         counted=[case for case in document.cases if case.case in held] or document.cases,
@@ -93,7 +93,7 @@ def limit_sentence(limit: LimitFound) -> str:
     return f"{rate_per_s_text(held)} hold {slo}; {rate_per_s_text(broken)} do not."
 
 
-def _answer(limit: LimitFound) -> Fact:
+def _answer(limit: LimitFound, *, is_good: bool) -> Fact:
     named = limit.bottleneck.limit
     by = f"Limit: {LIMIT_WORDS[named] if named else 'not known'}"
     if limit.held_per_s is None:
@@ -101,7 +101,8 @@ def _answer(limit: LimitFound) -> Fact:
     lines = [f"hold {' and '.join(limit.slo)}"]
     if limit.broken_per_s is not None:
         lines.append(f"{rate_per_s_text(limit.broken_per_s)} do not")
-    return Fact("Highest rate", f"{limit.held_per_s:,.0f}", "messages/s", [*lines, by], Tone.GOOD)
+    tone = Tone.GOOD if is_good else Tone.WARN
+    return Fact("Highest rate", f"{limit.held_per_s:,.0f}", "messages/s", [*lines, by], tone)
 
 
 def _deciding(document: LimitDocument, step: Step) -> list[Case]:
