@@ -86,6 +86,7 @@ def test_a_broken_family_says_why_and_keeps_nobody_from_the_others(
         (["comparison"], "compare"),
         (["fanout"], "fanout"),
         (["load", "harness"], "transports"),
+        (["load", "harness", "cases"], "transports"),
     ],
 )
 def test_a_file_without_a_kind_is_known_by_its_fields(fields: list[str], kind: str) -> None:
@@ -93,5 +94,5 @@ def test_a_file_without_a_kind_is_known_by_its_fields(fields: list[str], kind: s
 
 
 def test_a_file_that_could_be_of_two_kinds_has_to_say_which() -> None:
-    with pytest.raises(BadInput, match="add the line `kind: sweep` or `kind: transports`"):
-        kind_by_fields(["load", "harness", "cases"])
+    with pytest.raises(BadInput, match="add the line `kind: limit` or `kind: sweep`"):
+        kind_by_fields(["load", "search", "cases"])

@@ -48,16 +48,22 @@ def broken_families() -> dict[str, str]:
 
 
 def kind_by_fields(fields: Collection[str]) -> str:
-    """The kind of a file that names none: the family that one of its fields belongs to, else the default."""
+    """The kind of a file that names none: the family that one of its fields belongs to, else the default.
+
+    Of several, the one that knows all of the fields.
+    """
     families = all_families()
-    marked = [family.kind for family in families if family.marks.intersection(fields)]
-    if len(marked) > 1:
-        lines = " or ".join(f"`kind: {kind}`" for kind in marked)
-        raise BadInput(f"the fields are those of more than one kind; add the line {lines}")
-    found = marked or [family.kind for family in families if family.is_default]
+    found = [family for family in families if family.marks.intersection(fields)]
+    if len(found) > 1:
+        knowing = [f for f in found if set(fields) <= f.workload_model().model_fields.keys()]
+        if len(knowing) != 1:
+            lines = " or ".join(f"`kind: {family.kind}`" for family in found)
+            raise BadInput(f"the fields are those of more than one kind; add the line {lines}")
+        found = knowing
+    found = found or [family for family in families if family.is_default]
     if not found:
         raise BadInput(f"say which; allowed: {', '.join(kinds())}")
-    return found[0]
+    return found[0].kind
 
 
 @cache
