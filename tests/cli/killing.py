@@ -143,7 +143,7 @@ def _left(place: Place, topics: set[str], memory: set[str], ports: set[int]) -> 
     left += [f"temporary: {path.name}" for path in place.temporary.iterdir()]
     left += [f"in memory: {name}" for name in _in_memory() - memory if not _is_guarded(name)]
     left += [f"topic {name}" for name in place.topics() - topics]
-    left += [f"port {port}" for port in ports if _is_taken(port)]
+    left += [f"port {port}" for port in ports if is_taken(port)]
     left += _disagreements(place.out)
     if "Traceback" in place.said():
         left.append(f"a traceback: {place.said()}")
@@ -180,7 +180,7 @@ def _ports(processes: list[psutil.Process]) -> set[int]:
     return found
 
 
-def _is_taken(port: int) -> bool:
+def is_taken(port: int) -> bool:
     try:
         socket.create_connection(("127.0.0.1", port), timeout=2).close()
     except OSError:

@@ -19,14 +19,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.killing import Place, after, drawn, end_at
+from tests.cli.killing import Place, after, drawn, end_at, is_taken
 from tests.cli.streamgauge_command import command, one_run, streamgauge
 from tests.waiting import wait_for
 
 KILLS = int(os.environ.get("STREAMGAUGE_KILLS", "30"))
 PROOF = os.environ.get("STREAMGAUGE_PROOF") == "1"
 SIMULATED = "targets: [{name: sim, driver: simulated}]\nload: {messages: 2000, rate: 1k/s}\n"
-TARGET = "name: %s\ndriver: simulated\nsettings: {latency: {fixed: 1ms}, seed: %d}\n"
+TARGET = "name: %s\ndriver: simulated\nsettings: {seed: %d, send_ns: 1000, read_ns: 1000, connect_ms: 2}\n"
 GATEWAY = """adapter_set: S
 connections:
   Q: {bootstrap.servers: "%s", map.t.to: i, field.v: "#{VALUE}"}
@@ -303,7 +303,7 @@ def test_nothing_is_left_of_a_follower_that_is_ended(broker: str, tmp_path: Path
         subprocess.Popen(command(*arguments), env=lead.environment, stderr=said) as leading,
     ):
         try:
-            wait_for(lambda: "0 of 1 followers" in lead.said())
+            wait_for(lambda: is_taken(int(str(arguments[-1]))))
             for number in range(KILLS):
                 sent, moment_s, to_all = drawn("follower", number, 12)
                 place = Place(tmp_path / str(number), broker)
