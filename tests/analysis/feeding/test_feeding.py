@@ -110,7 +110,7 @@ def test_a_case_in_slices_is_that_case(tmp_path_factory: pytest.TempPathFactory,
 @pytest.mark.spark
 @pytest.mark.proof
 @tries(usual=2, proof=40)
-@given(st.lists(random_cases(most=25), min_size=3, max_size=6))
+@given(st.lists(random_cases(least=10, most=25), min_size=3, max_size=5))
 def test_three_ways_of_feeding_give_the_same_tables(
     tmp_path_factory: pytest.TempPathFactory, spark: SparkSession, cases: list[CaseEvents]
 ) -> None:

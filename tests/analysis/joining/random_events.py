@@ -16,8 +16,8 @@ _FAR_NS = 9_000_000_000
 
 
 @st.composite
-def random_cases(draw: Any, most: int = 40) -> CaseEvents:
-    """A case of up to so many messages, with everything in it that can go wrong."""
+def random_cases(draw: Any, least: int = 0, most: int = 40) -> CaseEvents:
+    """A case of so many messages, with everything in it that can go wrong."""
     producers, consumers = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     warm_up = draw(st.integers(0, 4))
     load = {
@@ -30,7 +30,7 @@ def random_cases(draw: Any, most: int = 40) -> CaseEvents:
     case = CaseEvents("random", load=load)
     _mark_clocks(draw, case, producers, consumers)
     logs: dict[tuple[int, int], list[Row]] = defaultdict(list)
-    for number in range(draw(st.integers(0, most))):
+    for number in range(draw(st.integers(least, most))):
         _send(draw, case, number, producers, logs)
     for (topic, partition), log in sorted(logs.items()):
         for record in _as_read(draw, log):

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from streamgauge.analysis.feeding.bucket_tasks import latency_by_tasks
 from streamgauge.analysis.feeding.fed import Fed, all_facts, all_strays, starts_of
+from streamgauge.analysis.feeding.here import feed_here
 from streamgauge.analysis.feeding.slice_work import SliceWork, joined_slice, slice_work, surveyed
 from streamgauge.analysis.feeding.slices import USUAL, Cutting, RowGroup, Slice
 from streamgauge.analysis.joining.facts import AgentClocks
@@ -68,6 +69,8 @@ def feed_by_tasks(
     clocks: Mapping[str, AgentClocks],
     cutting: Cutting = USUAL,
 ) -> Fed:
+    if not slices:
+        return feed_here(run, plan, [], clocks)
     facts = all_facts(plan, clocks, survey)
     for folder in (run.result(MESSAGES.name), BUCKETS_FOLDER, CELLS_FOLDER):
         run.remove(folder)
