@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from streamgauge.agents import sampler as sampler_module
-from streamgauge.agents.sampler import Sampler
+from streamgauge.agents.sampler import Sampler, throttled_count
 from streamgauge.core.clock import clock_domain
 from streamgauge.tables.events import SAMPLES
 
@@ -121,3 +121,19 @@ def test_it_looks_again_and_again_and_tells_each_time(monkeypatch: pytest.Monkey
     sampler.stop()
     assert calls[:3] == [2, 3, 4], "called after every look but the first"
     assert len(sampler.rows) == len(calls) + 2
+
+
+@pytest.mark.parametrize("place", ["cpu.stat", "cpu/cpu.stat"])
+def test_throttling_is_read_where_containers_keep_it(tmp_path: Path, place: str) -> None:
+    assert throttled_count(tmp_path) is None
+    file = tmp_path / place
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("nr_periods 12\nnr_throttled 7\nthrottled_usec 123\n")
+    assert throttled_count(tmp_path) == 7
+    file.write_text("nr_throttled\n")
+    assert throttled_count(tmp_path) is None
+
+
+def test_what_the_machine_swapped_is_counted() -> None:
+    first, last = rows_of(Sampler({}, machine=True))
+    assert 0 <= first["swapped_bytes"] <= last["swapped_bytes"]

@@ -112,6 +112,7 @@ def throttled_count(cgroup: Path = CGROUP) -> int | None:
     for name in ("cpu.stat", "cpu/cpu.stat"):
         with contextlib.suppress(OSError, ValueError):
             for line in (cgroup / name).read_text().splitlines():
-                if line.startswith("nr_throttled "):
-                    return int(line.split()[1])
+                name_of, _, count = line.partition(" ")
+                if name_of == "nr_throttled":
+                    return int(count)
     return None

@@ -6,7 +6,8 @@ from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
 from streamgauge.plan.plan_file import read_plan
-from streamgauge.report.case_document import CasesDocument, cases_of
+from streamgauge.report.case_document import CasesDocument
+from streamgauge.report.case_reading import cases_of
 from streamgauge.report.document import Document, head_of
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.spec.families import family_of

@@ -13,7 +13,8 @@ from streamgauge.families.limit.rate_search import RateSearch, RateStep
 from streamgauge.families.limit.search_file import read_search, state_of
 from streamgauge.families.limit.section import Search
 from streamgauge.plan.plan_file import Plan
-from streamgauge.report.case_document import Case, CasesDocument, cases_of
+from streamgauge.report.case_document import Case, CasesDocument
+from streamgauge.report.case_reading import cases_of
 from streamgauge.report.document import Bottleneck, Part, head_of
 from streamgauge.report.result_tables import ResultTables
 

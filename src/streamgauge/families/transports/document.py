@@ -11,7 +11,8 @@ from streamgauge.core.status import read_status
 from streamgauge.core.verdicts import Integrity, Validity
 from streamgauge.families.transports.workload import Ladder
 from streamgauge.plan.plan_file import Plan
-from streamgauge.report.case_document import Case, CasesDocument, cases_of
+from streamgauge.report.case_document import Case, CasesDocument
+from streamgauge.report.case_reading import cases_of
 from streamgauge.report.document import Part, State, head_of
 from streamgauge.report.result_tables import ResultTables
 
