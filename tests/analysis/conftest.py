@@ -25,6 +25,6 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 
 @pytest.fixture(scope="package")
-def results(session: SparkSession, recorded: Recorded) -> Results:
+def results(recorded: Recorded) -> Results:
     """Its result tables: analysing takes long, so it is done once for all tests."""
-    return recorded.analyze(session)
+    return recorded.analyze()

@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from streamgauge.analysis.pipeline import analyze
+from streamgauge.analysis.pipeline import analyze_with
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, write_status
 from streamgauge.plan.agent_tasks import deal_out
@@ -164,8 +164,14 @@ class Recorded:
                 if rows := getattr(case, table.name):
                     self._write_rows(table, case_id, rows, rows_a_group)
 
-    def analyze(self, session: SparkSession) -> Results:
-        analyze(session, self.run)
+    def analyze(self, session: SparkSession | None = None) -> Results:
+        """Small runs need no Spark."""
+
+        def spark() -> SparkSession:
+            assert session is not None, "Spark was asked for"
+            return session
+
+        analyze_with(spark, self.run)
         return Results(self)
 
     def _write_rows(

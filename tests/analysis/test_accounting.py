@@ -2,8 +2,6 @@ import pytest
 
 from .planted import SEEDS, count_by_hand
 
-pytestmark = pytest.mark.spark
-
 COUNTS = (
     "sent",
     "acked",

@@ -106,7 +106,7 @@ def test_clocks_count_when_both_sides_were_read() -> None:
 def test_legs_to_the_brokers_stamp_may_be_below_zero() -> None:
     legs = [
         {"scope": "case", "leg": leg, "negative_count": 1, "p50": 1.0, "p99": 2.0, "count": 3}
-        for leg in ("sent_to_output", "intended_to_sent", "sent_to_acked")
+        for leg in ("sent_to_broker", "intended_to_sent", "sent_to_acked")
     ]
     found = figures(latency=legs)
 

@@ -1,7 +1,5 @@
 import pytest
 
-pytestmark = pytest.mark.spark
-
 
 def test_offset_is_that_of_the_latest_start(results):
     row = results.row("clocks", "two_hosts", agent="producer-0")

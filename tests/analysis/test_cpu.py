@@ -7,7 +7,6 @@ from streamgauge.tables.results import ACCOUNTING
 from .recorded import SECOND, CaseEvents, rows_of
 
 
-@pytest.mark.spark
 def test_cpu_of_the_measured_phase(results):
     kinds = {row["kind"]: row for row in results.rows("cpu", "clean")}
 
@@ -20,7 +19,6 @@ def test_cpu_of_the_measured_phase(results):
     assert kinds["broker"]["busiest_cores"] == pytest.approx(1.0)
 
 
-@pytest.mark.spark
 def test_no_marks_no_rows(results):
     assert results.rows("cpu", "no_marks") == []
 

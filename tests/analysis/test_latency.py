@@ -102,7 +102,6 @@ def test_a_senseless_time_does_not_end_the_analysis():
     assert row["mean"] == pytest.approx(8_900_000_000 * 1000 / 3)
 
 
-@pytest.mark.spark
 def test_legs_of_a_clean_case(results):
     means = {row["leg"]: row["mean"] for row in results.rows("latency", "clean", scope="case")}
 
@@ -119,19 +118,16 @@ def test_legs_of_a_clean_case(results):
     assert set(means) == set(LEGS)
 
 
-@pytest.mark.spark
 def test_a_failed_delivery_has_no_ack_latency(results):
     assert results.row("latency", "failures", scope="case", leg="sent_to_acked")["count"] == 2
     assert results.row("latency", "failures", scope="case", leg="sent_to_received")["count"] == 3
     assert results.row("latency", "failures", scope="case", leg="intended_to_sent")["count"] == 6
 
 
-@pytest.mark.spark
 def test_warm_up_is_left_out(results):
     assert results.row("latency", "warm_up", scope="case", leg="sent_to_received")["count"] == 4
 
 
-@pytest.mark.spark
 def test_negative_latencies_are_kept_and_counted(results):
     row = results.row("latency", "early", scope="case", leg="sent_to_received")
 
@@ -140,21 +136,18 @@ def test_negative_latencies_are_kept_and_counted(results):
     assert row["mean"] == pytest.approx(-1 / 3)
 
 
-@pytest.mark.spark
 def test_legs_without_times_have_no_row(results):
     legs = {row["leg"] for row in results.rows("latency", "no_consumers")}
 
     assert legs == {"sent_to_acked", "intended_to_sent"}
 
 
-@pytest.mark.spark
 def test_seconds_are_by_intended_time(results):
     rows = results.rows("latency", "seconds", scope="second", leg="intended_to_received")
 
     assert [(row["second"], row["mean"]) for row in rows] == [(0, 10.0), (1, 20.0), (2, 30.0), (3, 40.0)]
 
 
-@pytest.mark.spark
 def test_buckets_of_a_case(results):
     buckets = results.rows("histogram", "early", leg="sent_to_received")
 
@@ -165,7 +158,6 @@ def test_buckets_of_a_case(results):
     ]
 
 
-@pytest.mark.spark
 def test_counts_add_up_to_those_of_latency(results, recorded):
     for case in recorded.cases.values():
         for row in results.rows("latency", case.name, scope="case"):
@@ -173,7 +165,6 @@ def test_counts_add_up_to_those_of_latency(results, recorded):
             assert sum(bucket["count"] for bucket in buckets) == row["count"]
 
 
-@pytest.mark.spark
 def test_broker_times_in_ms_make_few_buckets(results):
     [bucket] = results.rows("histogram", "clean", leg="sent_to_broker")
 

@@ -1,8 +1,4 @@
-import pytest
-
 from .recorded import MS, SECOND, START_NS
-
-pytestmark = pytest.mark.spark
 
 
 def test_a_message_has_all_its_times(results):

@@ -1,7 +1,5 @@
 import pytest
 
-pytestmark = pytest.mark.spark
-
 
 def test_range_is_last_minus_first_of_each_time(results):
     row = results.row("ranges", "clean", scope="case")

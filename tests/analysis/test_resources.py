@@ -6,7 +6,6 @@ from streamgauge.tables import events
 from .recorded import SECOND, CaseEvents, rows_of
 
 
-@pytest.mark.spark
 def test_use_between_two_samples(results):
     brokers = results.rows("resources", "clean", source="broker-1")
     machines = results.rows("resources", "clean", source="machine")

@@ -1,7 +1,5 @@
 import pytest
 
-pytestmark = pytest.mark.spark
-
 
 def figures(row):
     return {name: row[name] for name in ("partitions", "messages", "bytes", "runtime_s", "wall_s")}

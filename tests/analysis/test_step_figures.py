@@ -7,17 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
-from streamgauge.analysis.pipeline import analyze
+from streamgauge.analysis.pipeline import analyze_with
 from streamgauge.analysis.step_figures import step_figures
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.document import document_text
 from streamgauge.report.results import results_document
 from streamgauge.spec.objective import LATENCY_FIGURES
 from tests.launch.simulated_run import simulate
-
-pytestmark = pytest.mark.spark
 
 TROUBLED: dict[str, Any] = {
     "seed": 5,
@@ -31,7 +28,7 @@ TROUBLED: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def both(
-    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> list[tuple[dict[str, float | None], dict[str, Any]]]:
     """Figures of the same cases: at a glance, and from the document."""
     load = {
@@ -45,7 +42,7 @@ def both(
     settings = [TROUBLED, {"capacity_per_s": 600.0}]
     run, plan = simulate(tmp_path_factory.mktemp("steps"), settings, load)
     looks = [step_figures(run, case) for case in plan.cases]
-    analyze(spark, run)
+    analyze_with(lambda: pytest.fail("Spark was asked for"), run)
     cases = json.loads(document_text(results_document(run)))["cases"]
     return list(zip(looks, cases, strict=True))
 

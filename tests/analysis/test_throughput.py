@@ -1,7 +1,5 @@
 import pytest
 
-pytestmark = pytest.mark.spark
-
 
 def test_n_messages_have_n_minus_one_gaps(results):
     row = results.row("throughput", "clean", scope="case")

@@ -1,7 +1,5 @@
 import pytest
 
-pytestmark = pytest.mark.spark
-
 
 def causes(results, case, verdict):
     """Codes of a verdict with their figures, in order."""

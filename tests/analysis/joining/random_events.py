@@ -93,7 +93,9 @@ def _as_read(draw: Any, log: list[Row]) -> list[Row]:
         if fate == "foreign":
             read.append(send | unreadable | {"state": UNEXPECTED})
         if fate == "stranger":
-            read.append(send | {"sequence": send["sequence"] + 1000, "offset": send["offset"] + 500})
+            # In the message's own place, or beyond all others.
+            offset = send["offset"] + draw(st.sampled_from([0, 500]))
+            read.append(send | {"sequence": send["sequence"] + 1000, "offset": offset})
     swaps = draw(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=4))
     for one, other in swaps if read else ():
         a, b = one % len(read), other % len(read)
