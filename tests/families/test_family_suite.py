@@ -1,0 +1,38 @@
+"""Every family of ours passes the suite that others inherit."""
+
+from __future__ import annotations
+
+from streamgauge.testing.family_suite import FamilySuite
+
+ONE = {"targets": [{"name": "a", "driver": "simulated"}]}
+TWO = {"targets": [{"name": "a", "driver": "simulated"}, {"name": "b", "driver": "simulated"}]}
+
+
+class TestEndToEnd(FamilySuite):
+    kind = "e2e"
+    content = {**TWO, "load": {"messages": 100}}
+
+
+class TestSweep(FamilySuite):
+    kind = "sweep"
+    content = {**TWO, "load": {"messages": 100}, "sweep": {"message.size": "64:256:*2"}, "iterations": 2}
+
+
+class TestLimit(FamilySuite):
+    kind = "limit"
+    content = {**ONE, "load": {"duration": "2s"}, "search": {"slo": ["p99<20ms", "lost=0"]}}
+
+
+class TestCompare(FamilySuite):
+    kind = "compare"
+    content = {**TWO, "comparison": {"lengths": [10], "messages": [10]}}
+
+
+class TestTransports(FamilySuite):
+    kind = "transports"
+    content = {**TWO, "load": {"messages": 10}, "cases": [{"rate": 1000.0}], "harness": "a"}
+
+
+class TestFanout(FamilySuite):
+    kind = "fanout"
+    content = {**TWO, "fanout": {"clients": [10, 20], "scenarios": ["1", "2"]}}
