@@ -32,7 +32,7 @@ def analysed(
 ) -> Any:
     run, _ = simulate(tmp_path, settings, load)
     analyze(spark, run)
-    return results_document(run)["cases"]
+    return results_document(run).model_dump(mode="json")["cases"]
 
 
 @pytest.mark.proof

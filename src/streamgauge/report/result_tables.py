@@ -65,5 +65,6 @@ def _read_file(run: RunDir, path: str, table: Table) -> pa.Table:
     except (pa.ArrowException, OSError, KeyError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise CorruptRun(
-            f"{run.url(path)}: cannot be read as result table `{table.name}`: {reason}"
+            f"{run.url(path)}: cannot be read as result table `{table.name}`: {reason}; if an older version "
+            f"made it: streamgauge analyze {run.location}"
         ) from None
