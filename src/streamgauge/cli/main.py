@@ -38,7 +38,7 @@ def main() -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED_EXIT_CODE
     with suppress(KeyboardInterrupt):
-        farewell()
+        farewell(is_hurried=bool(_received))
     if _received and code == INTERRUPTED_EXIT_CODE:
         code = 128 + _received[0]
     _flush()

@@ -31,6 +31,8 @@ _MODULE = "streamgauge.core.guardian_process"
 _FAREWELL_S = 30.0
 _OURS_ALONE = 0o700
 
+_to_finish: list[Callable[[], None]] = []
+
 
 def guard() -> None:
     """From here on whatever this process starts is seen to; its own children are guarded already."""
@@ -38,8 +40,15 @@ def guard() -> None:
         _Guardian.start()
 
 
-def farewell() -> None:
-    """Wait until nothing of ours is left; nothing is started after that."""
+def before_farewell(finish: Callable[[], None]) -> None:
+    """What is worth waiting for at the end of a command that went well; it has a deadline of its own."""
+    _to_finish.append(finish)
+
+
+def farewell(*, is_hurried: bool = False) -> None:
+    """Wait until nothing of ours is left; nothing is started after that. `is_hurried`: we are told to end."""
+    while _to_finish and not is_hurried:
+        _to_finish.pop()()
     if _Guardian.mine is not None:
         _Guardian.mine.dismiss()
 

@@ -26,7 +26,8 @@ from pyspark import SparkConf
 from pyspark.java_gateway import launch_gateway
 
 from streamgauge.core.errors import BadInput
-from streamgauge.launch.spark_session import environment_of_spark, first_line, java_temporary, output_to
+from streamgauge.launch.driver_java import java_temporary
+from streamgauge.launch.spark_session import environment_of_spark, first_line, output_to
 
 DEADLINE_S = 60.0
 _MEMORY = "512m"

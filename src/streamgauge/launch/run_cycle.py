@@ -36,6 +36,8 @@ from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Workload
 
 ANALYSIS_MASTER = "local[*]"
+_FEW_MESSAGES = 1_000_000
+"""Up to here what a Java that compiles for speed would gain is less than what the compiling takes."""
 
 
 class RunCycle:
@@ -252,8 +254,14 @@ class RunCycle:
         log = self._log_dir() / "spark.log"
         level = "WARN" if self._debug else "ERROR"
         if master is not None or self._live is None:
-            return spark_session(master or self._master, slots, log, level)
+            return spark_session(master or self._master, slots, log, level, is_light=self._is_little())
         return spark_session(self._master, slots, log, level, spare_slots=1, jars=self._live.jars())
+
+    def _is_little(self) -> bool:
+        """Whether so few messages are planned that Spark will have next to nothing to compute."""
+        counts = [self._conduct.message_count(case) for case in self.plan.cases]
+        known = [count for count in counts if count is not None]
+        return self._course is None and len(known) == len(counts) and sum(known) <= _FEW_MESSAGES
 
     def _log_dir(self) -> Path:
         folder = self.run.local("logs") if self.run.is_local else Path.cwd() / f"{self.run.id}-logs"

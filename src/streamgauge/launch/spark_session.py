@@ -26,6 +26,7 @@ from streamgauge.launch.cluster_settings import (
     slots_watched,
     slots_within_deadline,
 )
+from streamgauge.launch.driver_java import LAUNCHER_OPTIONS, DriverJava
 from streamgauge.plan.slots import check_slots, local_slots
 
 _SETTINGS = {
@@ -60,18 +61,21 @@ def spark_session(
     *,
     spare_slots: int = 0,
     jars: Sequence[Path] = (),
+    is_light: bool = False,
 ) -> Iterator[SparkSession]:
     """A session on `master`; checks that it has enough slots, and ends with the block.
 
     What Spark and its processes print goes to `log`, so that the terminal is ours. `spare_slots`: beyond
-    those that are needed, if they can be had; `jars`: what Spark is to load beside its own.
+    those that are needed, if they can be had; `jars`: what Spark is to load beside its own. `is_light`: there
+    is so little for Spark to compute that its Java is told to stay out of the way of what is measured.
     """
     local = local_slots(master)
     if local is not None:
         check_slots(slots_needed, local, master)
     on_cluster = cluster_settings(master, slots_needed + spare_slots) if local is None else ClusterSettings()
     settings = {"spark.master": master, "spark.app.name": "streamgauge", **_SETTINGS, **on_cluster.settings}
-    settings["spark.driver.extraJavaOptions"] = f"-XX:+UseParallelGC {java_temporary()}"
+    java = DriverJava(is_light=is_light and local is not None)
+    settings["spark.driver.extraJavaOptions"] = java.options()
     if jars:
         settings["spark.jars"] = ",".join(map(str, jars))
     try:
@@ -84,6 +88,7 @@ def spark_session(
             signal.signal(signal.SIGINT, on_interrupt)
     except Exception as error:  # py4j and Spark raise all sorts of things here
         raise BadInput(f"--master {master}: Spark cannot start: {first_line(error)}") from error
+    is_whole = True
     try:
         # It would print a traceback when Java is ended together with us.
         server: Any = session.sparkContext._accumulatorServer
@@ -95,8 +100,12 @@ def spark_session(
         check_slots(slots_needed, slots_within_deadline(session, slots_needed), master)
         with slots_watched(session):
             yield session
+    except BaseException:
+        is_whole = False
+        raise
     finally:
         _stop(session)
+        java.end(leaves_archive=is_whole)
 
 
 def _started(settings: dict[str, str], secrets: dict[str, str]) -> SparkSession:
@@ -132,6 +141,7 @@ def _for_spark(is_local: bool) -> dict[str, str]:
         "JAVA_HOME": str(spark_java_home()),
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "SPARK_LAUNCHER_OPTS": os.environ.get("SPARK_LAUNCHER_OPTS", LAUNCHER_OPTIONS),
     }
     return {"SPARK_LOCAL_IP": "127.0.0.1", **variables} if is_local else variables
 
@@ -167,11 +177,6 @@ def java_is_ours() -> Iterator[None]:
         yield
     finally:
         tempfile.tempdir = before
-
-
-def java_temporary() -> str:
-    """Java does not look at TMPDIR."""
-    return f"-Djava.io.tmpdir={temporary_folder()}"
 
 
 @contextmanager

@@ -16,18 +16,20 @@ from pathlib import Path
 from streamgauge.core.errors import SystemFailed, Unreachable
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.core.scratch import ScratchFolder
+from streamgauge.jvm.class_archive import ClassArchive
 from streamgauge.jvm.jars import Progress, classpath, fetch, locked_version
 from streamgauge.jvm.java import find_java
 from streamgauge.systems import kafka_properties
 from streamgauge.systems.contract import START_DEADLINE_S, System
 from streamgauge.systems.kafka_properties import Node
 from streamgauge.systems.ports import HOST
-from streamgauge.systems.processes import end, how_it_ended, log_text, spawn, why_it_ended
+from streamgauge.systems.processes import STOP_DEADLINE_S, end, how_it_ended, log_text, spawn, why_it_ended
 
 DATA_PREFIX = "streamgauge-kafka-"
 _PORT_ATTEMPTS = 3
 _FORMAT_DEADLINE_S = 60.0
 _POLL_S = 0.05
+_LEAVING_ARCHIVE_S = 20.0
 _STARTED = "Kafka Server started"
 _PORT_TAKEN = "Address already in use"
 
@@ -78,13 +80,16 @@ class KafkaCluster(System):
         self._data: ScratchFolder | None = None
         self._nodes: list[Node] = []
         self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._archive: ClassArchive | None = None
+        self._came_up = False
 
     def launch(self) -> None:
         """Fetch the jars (first time only), format the data folders, start the brokers."""
         if self._running:
             raise SystemFailed("this Kafka cluster is already running; stop it first")
-        self._java = str(find_java().executable)
-        self._classpath = classpath(fetch("kafka", self._progress))
+        java, jars = find_java(), fetch("kafka", self._progress)
+        self._java, self._classpath = str(java.executable), classpath(jars)
+        self._archive = ClassArchive("kafka", java, jars, _GC)
         try:
             self._data = ScratchFolder(DATA_PREFIX, self._data_parent or temporary_folder())
             self._nodes = kafka_properties.new_nodes(self.brokers)
@@ -123,6 +128,7 @@ class KafkaCluster(System):
                 )
             if waiting:
                 time.sleep(_POLL_S)
+        self._came_up = True
 
     def endpoints(self) -> dict[str, str]:
         return {"bootstrap": ",".join(f"{HOST}:{node.client_port}" for node in self._nodes)}
@@ -164,8 +170,9 @@ class KafkaCluster(System):
 
     def stop(self) -> None:
         try:
-            end(self._running.values())
+            end(self._running.values(), self._stop_deadline_s())
         finally:
+            self._keep_archive()
             self._running, self._nodes = {}, []
             if self._data is not None:
                 self._data.remove()
@@ -173,7 +180,8 @@ class KafkaCluster(System):
 
     def halt(self) -> None:
         """End the brokers as an outage does: their data and addresses stay, for `resume`."""
-        end(self._running.values())
+        end(self._running.values(), self._stop_deadline_s())
+        self._keep_archive()
 
     def resume(self, deadline_s: float = START_DEADLINE_S) -> None:
         """Start halted brokers again, on the same data and addresses, and wait until they are ready."""
@@ -200,7 +208,10 @@ class KafkaCluster(System):
     def _format(self) -> None:
         first, *others = self._nodes
         voters = ",".join(node.initial_controller for node in self._nodes)
-        tool = [self._java, *_SHORT_LIVED, "-cp", self._classpath, "kafka.tools.StorageTool", "format"]
+        assert self._archive is not None
+        # What the brokers left behind holds most of what the tool loads.
+        java = [self._java, *_SHORT_LIVED, *self._archive.use(), "-cp", self._classpath]
+        tool = [*java, "kafka.tools.StorageTool", "format"]
         arguments = ["-t", kafka_properties.new_uuid(), "--initial-controllers", voters]
         log = self.log_file("format")
         process = spawn(
@@ -223,14 +234,31 @@ class KafkaCluster(System):
             meta.write_text(kafka_properties.with_identity(meta.read_text(), node))
 
     def _start_broker(self, node: Node) -> subprocess.Popen[bytes]:
-        command = [self._java, *self._jvm_flags(), "-cp", self._classpath, "kafka.Kafka"]
         assert self._data is not None
+        command = [self._java, *self._jvm_flags(), *self._archived(node), "-cp", self._classpath]
         return spawn(
-            [*command, str(self._properties_file(node))],
+            [*command, "kafka.Kafka", str(self._properties_file(node))],
             self.log_file(node.name),
             dies_with_parent=self._dies_with_parent,
             pass_fds=[self._data.lock_fd],
         )
+
+    def _archived(self, node: Node) -> list[str]:
+        """The first broker leaves its classes for all; of one that outlives us nobody would keep them."""
+        assert self._archive is not None
+        makes_it = self._dies_with_parent and node is self._nodes[0]
+        return self._archive.use_or_make() if makes_it else self._archive.use()
+
+    def _stop_deadline_s(self) -> float:
+        is_leaving_it = self._archive is not None and self._archive.is_in_the_making
+        return _LEAVING_ARCHIVE_S if is_leaving_it else STOP_DEADLINE_S
+
+    def _keep_archive(self) -> None:
+        """Of a broker that came up; one that did not had few classes to leave."""
+        if self._archive is not None and self._nodes:
+            first = self._running.get(self._nodes[0].name)
+            self._archive.keep(first.returncode if first is not None and self._came_up else None)
+        self._came_up = False
 
     def _first_dead(self) -> Node | None:
         return next((n for n in self._nodes if self._running[n.name].poll() is not None), None)
