@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +14,9 @@ from streamgauge.spec.secrets import environment_of, fill_in, strike_out
 from streamgauge.spec.system import system_class
 from streamgauge.spec.target import Target
 from streamgauge.systems.contract import System
+
+_PRIMING_DEADLINE_S = 4.0
+_LAST_MOMENT_S = 1.0
 
 
 @dataclass
@@ -37,6 +41,8 @@ class LaunchedSystem:
         self._target = fill_in(target, self._environment)
         self._system: System | None = None
         self._found: TargetSystem | None = None
+        self._priming: threading.Thread | None = None
+        self._is_over = threading.Event()
 
     def launch(self) -> None:
         wanted = self._target.system
@@ -46,12 +52,18 @@ class LaunchedSystem:
         self._system = system_class(wanted.kind).of(wanted, self._log_dir)
         with self._without_secrets():
             self._system.launch()
+        if not self._system.outlives_us:
+            self._priming = threading.Thread(
+                target=self._system.prime, args=(self._is_over,), name="priming", daemon=True
+            )
+            self._priming.start()
 
     def wait(self) -> TargetSystem:
         if self._found is None:
             assert self._system is not None
             with self._without_secrets():
                 self._system.wait_ready()
+            self._end_priming(_PRIMING_DEADLINE_S)
             self._found = TargetSystem(
                 self._system.description(),
                 self._system.endpoints(),
@@ -63,8 +75,17 @@ class LaunchedSystem:
         return self._found
 
     def stop(self) -> None:
+        self._end_priming(0.0)
         if self._system is not None:
             self._system.stop()
+
+    def _end_priming(self, within_s: float) -> None:
+        """Whoever is in the middle of a burst has a moment to remove its topic."""
+        if self._priming is not None:
+            self._priming.join(within_s)
+            self._is_over.set()
+            self._priming.join(_LAST_MOMENT_S)
+            self._priming = None
 
     @contextmanager
     def _without_secrets(self) -> Iterator[None]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
+from threading import Event
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
@@ -41,6 +42,10 @@ class System(ABC):
     @abstractmethod
     def wait_ready(self, deadline_s: float = START_DEADLINE_S) -> None:
         """Return once clients can use it; raise a StreamgaugeError when it broke or is late."""
+
+    def prime(self, is_over: Event) -> None:  # noqa: B027 - most need none
+        """After `launch`, in a thread of its own: as soon as it answers give it something to do, for a few
+        seconds at most, so that its first case does not meet it cold; until `is_over`. Never fails."""
 
     @abstractmethod
     def endpoints(self) -> dict[str, str]:

@@ -11,7 +11,9 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
+from threading import Event
 
 from streamgauge.core.errors import SystemFailed, Unreachable
 from streamgauge.core.guardian import temporary_folder
@@ -21,6 +23,7 @@ from streamgauge.jvm.jars import Progress, classpath, fetch, locked_version
 from streamgauge.jvm.java import find_java
 from streamgauge.systems import kafka_properties
 from streamgauge.systems.contract import START_DEADLINE_S, System
+from streamgauge.systems.kafka_priming import Primed, prime_kafka
 from streamgauge.systems.kafka_properties import Node
 from streamgauge.systems.ports import HOST
 from streamgauge.systems.processes import STOP_DEADLINE_S, end, how_it_ended, log_text, spawn, why_it_ended
@@ -82,6 +85,7 @@ class KafkaCluster(System):
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._archive: ClassArchive | None = None
         self._came_up = False
+        self._primed: Primed | None = None
 
     def launch(self) -> None:
         """Fetch the jars (first time only), format the data folders, start the brokers."""
@@ -130,6 +134,16 @@ class KafkaCluster(System):
                 time.sleep(_POLL_S)
         self._came_up = True
 
+    def prime(self, is_over: Event) -> None:
+        """A launch that has to be done again, for its ports were taken meanwhile, is not primed."""
+        nodes = self._nodes
+        until = time.monotonic() + START_DEADLINE_S
+        while nodes and not all(map(self._is_ready, nodes)):
+            if is_over.wait(_POLL_S) or nodes is not self._nodes or time.monotonic() > until:
+                return
+        if nodes:
+            self._primed = prime_kafka(self.endpoints()["bootstrap"], self.brokers, is_over)
+
     def endpoints(self) -> dict[str, str]:
         return {"bootstrap": ",".join(f"{HOST}:{node.client_port}" for node in self._nodes)}
 
@@ -158,6 +172,8 @@ class KafkaCluster(System):
             "java": find_java().version,
             "brokers": self.brokers,
             "jvm": self._jvm_flags(),
+            "class_archive": "used" if self._archive is not None and self._archive.is_made else "none",
+            "primed": None if self._primed is None else asdict(self._primed),
             "properties": {node.name: self._properties(node) for node in self._nodes},
         }
 

@@ -1,0 +1,71 @@
+"""A short burst through a broker that has just come up, so that the first case does not meet a cold Java.
+
+It is given while Spark starts, by a client of our own, through a topic that is deleted afterwards. It is no
+warm-up: that is the agents' business, at the rate that was asked for. It only takes the worst off the first
+seconds, and it never fails: a broker that cannot be primed is measured cold.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from dataclasses import dataclass
+from threading import Event
+
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+PRIMING_LIMIT_S = 3.0
+_TOPIC_DEADLINE_S = 5.0
+_MOST_MESSAGES = 20_000
+_TOGETHER = 10
+"""Messages on their way at a time: many small requests are what is to be compiled, not large ones."""
+_BODY = bytes(700)
+_LOGGER = logging.getLogger("streamgauge.librdkafka")
+
+
+@dataclass(frozen=True)
+class Primed:
+    """What a burst was, for the run's record."""
+
+    messages_count: int
+    took_s: float
+
+
+def prime_kafka(bootstrap: str, brokers: int, is_over: Event) -> Primed | None:
+    """Send and receive until the time is up, `is_over` is set or it is enough; None: it cannot be done."""
+    topic, begun_s = f"streamgauge-priming-{secrets.token_hex(4)}", time.monotonic()
+    connection = {"bootstrap.servers": bootstrap}
+    try:
+        admin = AdminClient(connection, logger=_LOGGER)
+        new = NewTopic(topic, num_partitions=brokers, replication_factor=brokers)
+        admin.create_topics([new])[topic].result(_TOPIC_DEADLINE_S)
+        try:
+            count = _burst(connection, topic, brokers, is_over)
+        finally:
+            admin.delete_topics([topic])[topic].result(_TOPIC_DEADLINE_S)
+    except (KafkaException, TimeoutError):
+        return None
+    return Primed(count, round(time.monotonic() - begun_s, 3))
+
+
+def _burst(connection: dict[str, str], topic: str, partitions: int, is_over: Event) -> int:
+    """How many messages were received again."""
+    producer = Producer({**connection, "linger.ms": 0, "acks": "all"}, logger=_LOGGER)
+    reading = {"group.id": topic, "enable.auto.commit": False, "fetch.wait.max.ms": 10}
+    consumer = Consumer({**connection, **reading}, logger=_LOGGER)
+    until_s, received = time.monotonic() + PRIMING_LIMIT_S, 0
+    try:
+        consumer.assign([TopicPartition(topic, partition, 0) for partition in range(partitions)])
+        while received < _MOST_MESSAGES and time.monotonic() < until_s and not is_over.is_set():
+            for number in range(_TOGETHER):
+                producer.produce(topic, _BODY, partition=number % partitions)
+                producer.poll(0)
+            producer.flush(max(0.0, until_s - time.monotonic()))
+            got = consumer.consume(_TOGETHER, 0.1)
+            received += sum(1 for message in got if message.error() is None)
+    finally:
+        producer.purge()
+        consumer.close()
+    return received
