@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from streamgauge.analysis.step_figures import step_figures
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
 from streamgauge.families.limit.cases import search_case
 from streamgauge.families.limit.rate_search import RateSearch, Trial, judge
 from streamgauge.families.limit.search_file import read_search, state_of, write_search
 from streamgauge.families.limit.section import Search
+from streamgauge.families.limit.step_figures import step_figures
 from streamgauge.launch.conduct import Telling
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.plan.cases import Case

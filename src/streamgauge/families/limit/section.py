@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from streamgauge.families.limit.objective import Objective
 from streamgauge.spec.model import RatePerS, Seconds, SpecModel
-from streamgauge.spec.objective import Objective
 
 LEAST_MESSAGES = 100
 """Of a step: of fewer, a percentile says nothing, and a loss may not have happened yet."""

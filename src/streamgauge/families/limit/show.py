@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from streamgauge.families.limit.document import Ending, LimitDocument, LimitFound, Step
+from streamgauge.families.limit.objective import Objective
 from streamgauge.report.case_document import Case
 from streamgauge.report.cases_show import show_cases
 from streamgauge.report.cause_words import LIMIT_WORDS, limit_text
@@ -25,7 +26,6 @@ from streamgauge.report.shown import (
     row,
 )
 from streamgauge.report.words import LEG_NAMES
-from streamgauge.spec.objective import Objective
 from streamgauge.tables.percentile_support import is_supported
 
 _STATISTICS = ("p50", "p99", "p99_9", "max")

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from streamgauge.analysis.pipeline import analyze_with
-from streamgauge.analysis.step_figures import step_figures
 from streamgauge.core.run_dir import RunDir
+from streamgauge.families.limit.objective import LATENCY_FIGURES
+from streamgauge.families.limit.step_figures import step_figures
 from streamgauge.report.document import document_text
 from streamgauge.report.results import results_document
-from streamgauge.spec.objective import LATENCY_FIGURES
 from tests.launch.simulated_run import simulate
 
 TROUBLED: dict[str, Any] = {

@@ -20,8 +20,8 @@ from streamgauge.analysis.latency import latency
 from streamgauge.analysis.storage import read_few_events
 from streamgauge.analysis.throughput import throughput
 from streamgauge.core.run_dir import RunDir
+from streamgauge.families.limit.objective import LATENCY_FIGURES
 from streamgauge.plan.cases import Case
-from streamgauge.spec.objective import LATENCY_FIGURES
 from streamgauge.tables.events import MARKS, RECEIVES, SENDS
 from streamgauge.tables.results import ACCOUNTING, CASE, MEASURE
 

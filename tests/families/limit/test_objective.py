@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from streamgauge.spec.objective import LATENCY_FIGURES, Objective
+from streamgauge.families.limit.objective import LATENCY_FIGURES, Objective
 from streamgauge.tables.results import PERCENTILES
 
 READ = TypeAdapter(Objective)
