@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from streamgauge.drivers.registry import open_driver
 from streamgauge.families.compare.comparisons import comparisons
-from streamgauge.families.compare.contest import SIDES, TEMPERATURES, Contest, Turn
-from streamgauge.families.compare.contestant import Contestant, blank_row
+from streamgauge.families.compare.planned_comparison import SIDES, TEMPERATURES, PlannedComparison, Turn
+from streamgauge.families.compare.turn_taking import TurnTaking, blank_row
 from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.loading import parse
@@ -92,31 +92,31 @@ def drawn_trials(noise: Noise, true_ratio: float, trials: int, seed: int = 1) ->
 
 
 def _measured(case: Case) -> Iterator[dict[str, Any]]:
-    contest = as_work(case.work, Contest)
+    planned = as_work(case.work, PlannedComparison)
     with tempfile.TemporaryDirectory(prefix="streamgauge-verdicts-") as folder:
         endpoints = {"folder": folder, "partitions": "1"}
-        sides = {side: Contestant(side, contest, endpoints, {}, seed=1) for side in SIDES}
-        driver = open_driver(contest.a, endpoints)
-        for turns in contest.rounds(contest.cells[0]):
+        sides = {side: TurnTaking(side, planned, endpoints, {}, seed=1) for side in SIDES}
+        driver = open_driver(planned.a, endpoints)
+        for turns in planned.rounds(planned.cells[0]):
             for turn in turns:
                 names = tuple(turn.topics.values())
-                driver.prepare_topics(contest.comparison.topics, names)
+                driver.prepare_topics(planned.comparison.topics, names)
                 yield from sides[turn.side].take_turn(turn, {name: {(0, 0): 0} for name in names})
                 driver.remove_topics(list(names))
 
 
 def _drawn(case: Case, noise: Noise, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
-    contest = as_work(case.work, Contest)
-    turns: list[Turn] = [turn for turns in contest.rounds(contest.cells[0]) for turn in turns]
+    planned = as_work(case.work, PlannedComparison)
+    turns: list[Turn] = [turn for turns in planned.rounds(planned.cells[0]) for turn in turns]
     logs = noise(rng, len(turns))
     for turn, log in zip(turns, logs, strict=True):
-        ratio = 1.0 if turn.side == "b" else _true_ratio(contest)
+        ratio = 1.0 if turn.side == "b" else _true_ratio(planned)
         row = blank_row(turn, "warm", "produce")
         yield row | {"elapsed_ns": round(1e7 * ratio * np.exp(log)), "seen": 10, "missing": 0}
 
 
-def _true_ratio(contest: Contest) -> float:
-    return float(contest.a.settings["send_ns"] / contest.b.settings["send_ns"])
+def _true_ratio(planned: PlannedComparison) -> float:
+    return float(planned.a.settings["send_ns"] / planned.b.settings["send_ns"])
 
 
 def _case(true_ratio: float, seed: int) -> Case:

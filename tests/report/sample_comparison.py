@@ -15,7 +15,7 @@ from streamgauge.families.compare.result_tables import APPLIED_SETTINGS, COMPARI
 from streamgauge.plan.plan_file import Plan, write_plan
 from streamgauge.tables.column import Table
 from streamgauge.tables.results import CAUSES
-from tests.families.compare.contest_trials import Row, case_of, trials
+from tests.families.compare.planted_trials import Row, case_of, trials
 
 from .sample_run import environment
 

@@ -17,7 +17,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import RunStatus, read_status
 from streamgauge.core.verdicts import Cause, Integrity, Limit, Validity, worst_integrity, worst_validity
 from streamgauge.plan.plan_file import Plan
-from streamgauge.report.result_tables import ResultTables
+from streamgauge.report.result_tables import ResultTables, Row
 from streamgauge.tables.results import CAUSES
 
 
@@ -155,6 +155,20 @@ def causes_of(tables: ResultTables, case: str, verdict: str, subject: str = "") 
         if row["figure"] is not None:
             about["figures"][row["figure"]] = _figure(row["figure"], row["value"])
     return [Cause.model_validate(found[place]) for place in sorted(found)]
+
+
+def judged_of(tables: ResultTables, row: Row, subject: str = "") -> dict[str, Any]:
+    """The two verdicts and the notes of a row that analysis judged."""
+    case = row["case"]
+    return {
+        "integrity": IntegrityVerdict(
+            verdict=Integrity(row["integrity"]), causes=causes_of(tables, case, "integrity", subject)
+        ),
+        "validity": ValidityVerdict(
+            verdict=Validity(row["validity"]), causes=causes_of(tables, case, "validity", subject)
+        ),
+        "notes": causes_of(tables, case, "note", subject),
+    }
 
 
 def _figure(name: str, value: float) -> float | int:

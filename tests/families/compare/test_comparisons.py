@@ -10,7 +10,7 @@ from streamgauge.families.compare.result_tables import COMPARISONS, REPETITIONS,
 from streamgauge.plan.cases import Case
 from streamgauge.tables.results import CAUSES
 
-from .contest_trials import Row, case_of, trials
+from .planted_trials import Row, case_of, trials
 
 
 def judged(case: Case, *arguments: Any, ended: CaseStatus | None = None, **options: Any) -> list[Row]:

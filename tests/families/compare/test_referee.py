@@ -18,8 +18,8 @@ from streamgauge.core.errors import BadInput, CaseFailed
 from streamgauge.core.run_dir import RunDir
 from streamgauge.drivers.registry import open_driver
 from streamgauge.drivers.simulated.driver import Simulated
-from streamgauge.families.compare.contest import SIDES
 from streamgauge.families.compare.library_processes import LibraryProcesses
+from streamgauge.families.compare.planned_comparison import SIDES
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 from tests.agents.fakes import FakeRendezvous
@@ -48,7 +48,7 @@ class Comparison:
                 **comparison,
             },
         }
-        self.run = RunDir.create(str(folder), "contest")
+        self.run = RunDir.create(str(folder), "comparison")
         [case] = make_plan(Workload.model_validate(content), self.run.id).cases
         self.driver = open_driver(case.target, {})
         self.driver.prepare_topics(case.topic_settings, ())
@@ -77,10 +77,10 @@ def arena(tmp_path: Path) -> Iterator[Any]:
 
 @pytest.mark.parametrize("process", ["own", "shared"])
 def test_every_side_has_its_turns_in_the_planned_order(arena: Any, process: str) -> None:
-    contest = arena(process=process, messages=[5, 7])
-    manifest = contest.lead()
+    planned = arena(process=process, messages=[5, 7])
+    manifest = planned.lead()
     assert (manifest.outcome, manifest.reason) == ("done", None)
-    rows = contest.rows()
+    rows = planned.rows()
     assert manifest.counts["trials"] == len(rows) == 2 * 3 * 3 * 4
     assert all(row["error"] is None and row["missing"] == 0 for row in rows)
     first = [
@@ -90,28 +90,28 @@ def test_every_side_has_its_turns_in_the_planned_order(arena: Any, process: str)
     ]
     order = [row["side"] for row in sorted(first, key=lambda row: row["position"])]
     assert order == ["a", "b", "control", "a", "b", "control", "control", "b", "a"]
-    assert {row["side"] for row in contest.rows("client_settings")} == {"a", "b"}
-    logs = {path.name for path in contest.run.local("logs").iterdir()}
+    assert {row["side"] for row in planned.rows("client_settings")} == {"a", "b"}
+    logs = {path.name for path in planned.run.local("logs").iterdir()}
     assert logs == (
         {"001-a-b-control.log"} if process == "shared" else {f"001-{s}.log" for s in ("a", "b", "control")}
     )
     # No topic is left behind.
-    assert list(Path(contest.driver.endpoints()["folder"]).iterdir()) == []
+    assert list(Path(planned.driver.endpoints()["folder"]).iterdir()) == []
 
 
 def test_topics_stay_where_that_is_wanted(arena: Any) -> None:
-    contest = arena(topics={"name": "kept", "keep": True}, repeat=1)
-    contest.lead()
-    left = {path.name for path in Path(contest.driver.endpoints()["folder"]).iterdir()}
+    planned = arena(topics={"name": "kept", "keep": True}, repeat=1)
+    planned.lead()
+    left = {path.name for path in Path(planned.driver.endpoints()["folder"]).iterdir()}
     assert len(left) == 2 * 3 * 2
     assert "kept__one-control__10__3" in left
 
 
 def test_a_side_that_keeps_failing_ends_its_cell_and_the_next_goes_on(arena: Any) -> None:
     # The one message of the warm-up comes, and of the others nearly none.
-    contest = arena(b=FEW_COME, repeat=6, messages=[5, 7], warm_up_messages=1)
-    assert contest.lead().outcome == "done"
-    rows = contest.rows()
+    planned = arena(b=FEW_COME, repeat=6, messages=[5, 7], warm_up_messages=1)
+    assert planned.lead().outcome == "done"
+    rows = planned.rows()
     assert {row["error"] for row in rows if row["side"] != "b"} == {None}
     repetitions = {(row["messages"], row["repetition"]) for row in rows}
     assert repetitions == {(m, r) for m in (5, 7) for r in (-1, 0, 1)}
@@ -120,7 +120,7 @@ def test_a_side_that_keeps_failing_ends_its_cell_and_the_next_goes_on(arena: Any
 def test_a_process_that_dies_marks_its_turn_and_is_begun_anew(
     arena: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    contest = arena(repeat=3)
+    planned = arena(repeat=3)
     turns = 0
     really = LibraryProcesses.take_turn
 
@@ -132,8 +132,8 @@ def test_a_process_that_dies_marks_its_turn_and_is_begun_anew(
         return really(self, turn, *rest)
 
     monkeypatch.setattr(LibraryProcesses, "take_turn", deadly)
-    assert contest.lead().outcome == "done"
-    rows = contest.rows()
+    assert planned.lead().outcome == "done"
+    rows = planned.rows()
     failed = [row for row in rows if row["error"] is not None]
     assert {(row["side"], row["repetition"]) for row in failed} == {("a", 0)}
     assert {row["error"] for row in failed} == {"the library's process died: killed by SIGKILL"}
@@ -141,7 +141,7 @@ def test_a_process_that_dies_marks_its_turn_and_is_begun_anew(
 
 
 def test_a_process_that_does_not_answer_is_ended(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    contest = arena(repeat=1, test_timeout="10ms")
+    planned = arena(repeat=1, test_timeout="10ms")
     monkeypatch.setattr("streamgauge.families.compare.library_processes._MARGIN_S", 5.0)
     really, deaf = PipedProcess.say, []
 
@@ -152,16 +152,16 @@ def test_a_process_that_does_not_answer_is_ended(arena: Any, monkeypatch: pytest
         really(self, message)
 
     monkeypatch.setattr(PipedProcess, "say", say)
-    assert contest.lead().outcome == "done"
-    failed = [row for row in contest.rows() if row["error"] is not None]
+    assert planned.lead().outcome == "done"
+    failed = [row for row in planned.rows() if row["error"] is not None]
     assert {(row["side"], row["repetition"]) for row in failed} == {("b", -1)}
     assert all("did not answer within 5.04 s" in row["error"] for row in failed)
 
 
 def test_what_cannot_work_is_said_at_once(arena: Any) -> None:
-    contest = arena(b={"loss": 1.0}, warm_up_messages=5)
-    contest.assignment.work.b.settings["loss"] = "all"
-    manifest = contest.lead()
+    planned = arena(b={"loss": 1.0}, warm_up_messages=5)
+    planned.assignment.work.b.settings["loss"] = "all"
+    manifest = planned.lead()
     assert manifest.outcome == "failed"
     assert manifest.error == "BadInput"
     assert manifest.reason.startswith("two: target two: settings: loss: must be a valid number")
@@ -188,18 +188,18 @@ def test_a_java_that_cannot_start_says_why(tmp_path: Path) -> None:
 
 
 def test_a_topic_that_cannot_be_deleted_is_left(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    contest = arena(repeat=1)
+    planned = arena(repeat=1)
 
     def refuse(self: object, names: list[str]) -> None:
         raise BadInput("not now")
 
     monkeypatch.setattr(Simulated, "remove_topics", refuse)
-    assert contest.lead().outcome == "done"
-    assert len(contest.rows()) == 2 * 3 * 4
+    assert planned.lead().outcome == "done"
+    assert len(planned.rows()) == 2 * 3 * 4
 
 
 def test_a_run_that_is_given_up_keeps_its_trials(arena: Any) -> None:
-    contest = arena(repeat=50)
+    planned = arena(repeat=50)
     calls = 0
 
     def stopping() -> bool:
@@ -207,12 +207,12 @@ def test_a_run_that_is_given_up_keeps_its_trials(arena: Any) -> None:
         calls += 1
         return calls > 20
 
-    manifest = contest.lead(FakeRendezvous(stopping=stopping))
+    manifest = planned.lead(FakeRendezvous(stopping=stopping))
     assert manifest.outcome == "stopped"
-    assert 0 < len(contest.rows()) < 51 * 3 * 4
+    assert 0 < len(planned.rows()) < 51 * 3 * 4
 
 
 def test_the_time_limit_ends_it_with_what_there_is(arena: Any) -> None:
-    contest = arena(repeat=500, time_limit="2s")
-    assert contest.lead().outcome == "timed_out"
-    assert 0 < len(contest.rows()) < 501 * 3 * 4
+    planned = arena(repeat=500, time_limit="2s")
+    assert planned.lead().outcome == "timed_out"
+    assert 0 < len(planned.rows()) < 501 * 3 * 4

@@ -11,7 +11,6 @@ from typing import Any
 from streamgauge.analysis.cause_rows import cause_rows
 from streamgauge.core.status import CaseStatus
 from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Validity, cause, worst_integrity
-from streamgauge.families.compare.contest import SIDES, TEMPERATURES, WARM_UP, Contest
 from streamgauge.families.compare.paired_ratio import (
     PairedRatio,
     Verdict,
@@ -20,6 +19,7 @@ from streamgauge.families.compare.paired_ratio import (
     paired_ratio,
     verdict,
 )
+from streamgauge.families.compare.planned_comparison import SIDES, TEMPERATURES, WARM_UP, PlannedComparison
 from streamgauge.families.compare.result_tables import subject_of
 from streamgauge.families.compare.sample import Sample, sample, warnings_of
 from streamgauge.plan.cases import Case, as_work
@@ -47,9 +47,9 @@ def repetitions(trials: Iterable[Row]) -> list[Row]:
 def comparisons(trials: Iterable[Row], case: Case, ended: CaseStatus | None) -> tuple[list[Row], list[Row]]:
     """Rows of table `comparisons`, one for each operation and temperature in a cell of the plan, whether it
     was run or not; and of table `causes`."""
-    contest = as_work(case.work, Contest)
-    cells = _cells(trials, contest)
-    band = contest.comparison.equivalence_percent
+    planned = as_work(case.work, PlannedComparison)
+    cells = _cells(trials, planned)
+    band = planned.comparison.equivalence_percent
     corrected = holm([cell.ratio.p if cell.ratio else None for cell in cells])
     controls = holm([cell.control.p if cell.control else None for cell in cells])
     rows: list[Row] = []
@@ -67,12 +67,12 @@ def comparisons(trials: Iterable[Row], case: Case, ended: CaseStatus | None) -> 
             **_accounting(cell.counted),
         }
         accounted, faults = _integrity(cell.trials, row)
-        doubts = list(_doubts(cell, contest, len(cells), ended, row["is_tainted"]))
+        doubts = list(_doubts(cell, planned, len(cells), ended, row["is_tainted"]))
         quotable = Validity.INVALID if doubts else Validity.VALID
         rows.append(
             row
             | {
-                "status": _status(cell, contest.comparison.repeat),
+                "status": _status(cell, planned.comparison.repeat),
                 "integrity": accounted.value,
                 "validity": (quotable if cell.counted else Validity.NOT_MEASURED).value,
             }
@@ -110,16 +110,16 @@ class _Cell:
         return [trial for trial in self.trials if trial["error"] is not None]
 
 
-def _cells(trials: Iterable[Row], contest: Contest) -> list[_Cell]:
+def _cells(trials: Iterable[Row], planned: PlannedComparison) -> list[_Cell]:
     by_place: dict[Place, list[Row]] = defaultdict(list)
     for trial in trials:
         place = (trial["operation"], trial["temperature"], trial["length"], trial["messages"])
         by_place[place].append(trial)
     return [
         _cell((operation, temperature, cell.length, cell.messages), by_place)
-        for operation in contest.comparison.operations
+        for operation in planned.comparison.operations
         for temperature in TEMPERATURES
-        for cell in contest.cells
+        for cell in planned.cells
     ]
 
 
@@ -249,10 +249,10 @@ def _integrity(trials: Sequence[Row], counts: Row) -> tuple[Integrity, list[Caus
 
 
 def _doubts(
-    cell: _Cell, contest: Contest, tests: int, ended: CaseStatus | None, is_tainted: bool
+    cell: _Cell, planned: PlannedComparison, tests: int, ended: CaseStatus | None, is_tainted: bool
 ) -> Iterator[Cause]:
     """Why the verdict of a cell is not to be quoted."""
-    repeat = contest.comparison.repeat
+    repeat = planned.comparison.repeat
     if is_tainted:
         yield cause(
             CauseCode.CONTROL_FAILED, control_median_share=cell.control.median if cell.control else None
@@ -264,7 +264,7 @@ def _doubts(
     if 0 < pairs < needed:
         yield cause(CauseCode.TOO_FEW_PAIRS, pair_count=pairs, needed_count=needed, comparison_count=tests)
     operation, _, length, messages = cell.place
-    least = contest.comparison.shared_settings.get("fetch_min_bytes", 1)
+    least = planned.comparison.shared_settings.get("fetch_min_bytes", 1)
     to_read = length * (1 if operation == "round_trip" else messages)
     if operation != "produce" and to_read < least:
         yield cause(CauseCode.MEASURES_THE_WAIT, to_read_bytes=to_read, fetch_min_bytes=least)

@@ -8,20 +8,19 @@ from typing import Any, ClassVar, Literal
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.verdicts import Cause, CauseCode, cause
-from streamgauge.families.compare.contest import Contest, Side
 from streamgauge.families.compare.event_tables import ENGINE
+from streamgauge.families.compare.planned_comparison import PlannedComparison, Side
 from streamgauge.families.compare.result_tables import APPLIED_SETTINGS, COMPARISONS, subject_of
 from streamgauge.families.compare.section import Comparison
 from streamgauge.plan.cases import as_work
 from streamgauge.plan.plan_file import Plan
 from streamgauge.report.document import (
     Document,
-    IntegrityVerdict,
     Part,
-    ValidityVerdict,
     Verdicts,
     causes_of,
     head_of,
+    judged_of,
     strict,
 )
 from streamgauge.report.result_tables import ResultTables, Row
@@ -178,11 +177,11 @@ class CompareDocument(Document):
 
 def compare_document(run: RunDir, plan: Plan, tables: ResultTables) -> CompareDocument:
     [case] = plan.cases
-    contest = as_work(case.work, Contest)
+    planned = as_work(case.work, PlannedComparison)
     found = [_compared(row, tables) for row in tables.rows(COMPARISONS, case.id)]
-    found.sort(key=_as_planned(contest))
+    found.sort(key=_as_planned(planned))
     head = head_of(run, plan, {place_of(row): row for row in found})
-    conditions = _conditions(contest, found, tables.rows(APPLIED_SETTINGS, case.id))
+    conditions = _conditions(planned, found, tables.rows(APPLIED_SETTINGS, case.id))
     return CompareDocument(**head, comparison=conditions, comparisons=found)
 
 
@@ -190,8 +189,8 @@ def place_of(row: Compared) -> str:
     return subject_of(row.model_dump(include={"operation", "temperature", "length", "messages"}))
 
 
-def _as_planned(contest: Contest) -> Any:
-    plan = contest.comparison
+def _as_planned(planned: PlannedComparison) -> Any:
+    plan = planned.comparison
     temperatures = ("cold", "warm")
 
     def place(row: Compared) -> tuple[int, ...]:
@@ -206,10 +205,6 @@ def _as_planned(contest: Contest) -> Any:
 
 
 def _compared(row: Row, tables: ResultTables) -> Compared:
-    causes = {
-        kind: causes_of(tables, row["case"], kind, subject_of(row))
-        for kind in ("integrity", "validity", "warning")
-    }
     same = (
         "operation",
         "temperature",
@@ -237,10 +232,9 @@ def _compared(row: Row, tables: ResultTables) -> Compared:
         **{name: {side: row[f"{side}_{name}"] for side in LIBRARIES} for name in _OF_BOTH},
         "accounting": {name: row[name] for name in ComparedAccounting.model_fields},
     }
-    verdicts = {
-        "integrity": IntegrityVerdict(verdict=row["integrity"], causes=causes["integrity"]),
-        "validity": ValidityVerdict(verdict=row["validity"], causes=causes["validity"]),
-        "warnings": causes["warning"],
+    subject = subject_of(row)
+    verdicts = judged_of(tables, row, subject) | {
+        "warnings": causes_of(tables, row["case"], "warning", subject)
     }
     return Compared.model_validate(strict(content) | verdicts)
 
@@ -250,10 +244,10 @@ def _interval(row: Row, name: str) -> list[float] | None:
     return None if low is None else [low, high]
 
 
-def _conditions(contest: Contest, found: list[Compared], settings: list[Row]) -> Conditions:
-    plan = contest.comparison
+def _conditions(planned: PlannedComparison, found: list[Compared], settings: list[Row]) -> Conditions:
+    plan = planned.comparison
     told = {row["side"]: (row["value"], row["note"] or None) for row in settings if row["role"] == ENGINE}
-    a, b = (_library(contest.target_of(side), *told.get(side, (plan.engine, None))) for side in LIBRARIES)
+    a, b = (_library(planned.target_of(side), *told.get(side, (plan.engine, None))) for side in LIBRARIES)
     bursts = plan.bursts
     return Conditions(
         a=a,

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from streamgauge.agents.assignment import Assignment
     from streamgauge.agents.life import Life
     from streamgauge.core.run_dir import RunDir
-    from streamgauge.families.compare.contest import Contest
     from streamgauge.families.compare.document import CompareDocument
+    from streamgauge.families.compare.planned_comparison import PlannedComparison
     from streamgauge.families.compare.workload import CompareWorkload
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
@@ -43,10 +43,10 @@ class Compare(Family["CompareWorkload"]):
 
         return [the_case(workload, run_id)]
 
-    def work_model(self) -> type[Contest]:
-        from streamgauge.families.compare.contest import Contest
+    def work_model(self) -> type[PlannedComparison]:
+        from streamgauge.families.compare.planned_comparison import PlannedComparison
 
-        return Contest
+        return PlannedComparison
 
     def renewed(self, old_plan: dict[str, Any]) -> dict[str, Any] | None:
         from streamgauge.families.compare.cases import renewed

@@ -11,12 +11,12 @@ from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.piped_process import PipedProcess
 from streamgauge.core import errors
 from streamgauge.core.errors import CaseFailed
-from streamgauge.families.compare.contest import SIDES, Contest, Side, Turn
+from streamgauge.families.compare.planned_comparison import SIDES, PlannedComparison, Side, Turn
 
 Starts = Mapping[str, Mapping[tuple[int, int], int]]
 """By topic: the offsets where a test begins, by (topic, partition)."""
 
-_MODULE = "streamgauge.families.compare.contest_process"
+_MODULE = "streamgauge.families.compare.library_process"
 _READY_DEADLINE_S = 90.0
 _LOOK_S = 0.2
 _MARGIN_S = 60.0
@@ -26,9 +26,11 @@ _MARGIN_S = 60.0
 class LibraryProcesses:
     """By side; with a shared process all sides have the same."""
 
-    def __init__(self, assignment: Assignment, contest: Contest, environment: dict[str, str]) -> None:
-        self._assignment, self._contest, self._environment = assignment, contest, environment
-        shared = contest.comparison.process == "shared"
+    def __init__(
+        self, assignment: Assignment, planned: PlannedComparison, environment: dict[str, str]
+    ) -> None:
+        self._assignment, self._planned, self._environment = assignment, planned, environment
+        shared = planned.comparison.process == "shared"
         self._groups: list[tuple[Side, ...]] = [SIDES] if shared else [(side,) for side in SIDES]
         self._processes: dict[Side, PipedProcess] = {}
 
@@ -55,7 +57,7 @@ class LibraryProcesses:
         """
         process = self._processes[turn.side]
         process.say({"turn": asdict(turn), "starts": _plain(starts, turn.topics.values())})
-        comparison = self._contest.comparison
+        comparison = self._planned.comparison
         deadline_s = 2 * len(comparison.operations) * comparison.test_timeout + _MARGIN_S
         end = time.monotonic() + deadline_s
         while (answer := process.answer(_LOOK_S)) is None:
@@ -90,7 +92,7 @@ class LibraryProcesses:
             self._processes[side] = process
         process.say(
             {
-                "contest": self._contest.model_dump(mode="json", by_alias=True),
+                "comparison": self._planned.model_dump(mode="json", by_alias=True),
                 "sides": group,
                 "endpoints": self._assignment.endpoints,
                 "environment": self._environment,
@@ -107,14 +109,14 @@ class LibraryProcesses:
     ) -> list[dict[str, Any]]:
         mine = {side: topics[side] for side in group}
         self._processes[group[0]].say({"warm_up": mine, "starts": _plain(starts, mine.values())})
-        deadline_s = 2 * len(group) * self._contest.comparison.test_timeout + _MARGIN_S
+        deadline_s = 2 * len(group) * self._planned.comparison.test_timeout + _MARGIN_S
         rows: list[dict[str, Any]] = self._ask(group, "warm", deadline_s)
         return rows
 
     def _ask(self, group: tuple[Side, ...], word: str, deadline_s: float) -> Any:
         """What comes with the answer; without a good one the comparison cannot go on."""
         answer = self._processes[group[0]].answer(deadline_s)
-        who = " and ".join(dict.fromkeys(self._contest.target_of(side).name for side in group))
+        who = " and ".join(dict.fromkeys(self._planned.target_of(side).name for side in group))
         if answer is None:
             raise CaseFailed(f"{who}: the library's process was not {word} within {deadline_s:g} s")
         if "failed" in answer:

@@ -15,10 +15,10 @@ from streamgauge.agents.live import Live
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.core.errors import CaseFailed, StreamgaugeError
 from streamgauge.drivers.contract import Driver
-from streamgauge.families.compare.contest import SIDES, TEMPERATURES, Contest, Side, Turn
-from streamgauge.families.compare.contestant import blank_row
 from streamgauge.families.compare.event_tables import CLIENT_SETTINGS, TRIALS
 from streamgauge.families.compare.library_processes import LibraryProcesses
+from streamgauge.families.compare.planned_comparison import SIDES, TEMPERATURES, PlannedComparison, Side, Turn
+from streamgauge.families.compare.turn_taking import blank_row
 from streamgauge.recording.parquet import EventFiles
 
 _LOGGER = logging.getLogger(__name__)
@@ -37,19 +37,19 @@ class Referee:
     def __init__(
         self,
         assignment: Assignment,
-        contest: Contest,
+        planned: PlannedComparison,
         driver: Driver,
         libraries: LibraryProcesses,
         files: EventFiles,
         live: Live,
     ) -> None:
-        self._contest, self._driver, self._libraries = contest, driver, libraries
+        self._planned, self._driver, self._libraries = planned, driver, libraries
         self._files, self._live = files, live
-        comparison = contest.comparison
+        comparison = planned.comparison
         config = {**_TOPIC_CONFIG, **comparison.topics.config}
         self._topics = comparison.topics.model_copy(update={"config": config})
         self._warm_up_topics: dict[Side, str] = {
-            side: f"{contest.topic_prefix}-warm-up-{assignment.tag:08x}-{side}" for side in SIDES
+            side: f"{planned.topic_prefix}-warm-up-{assignment.tag:08x}-{side}" for side in SIDES
         }
         self._rows: list[Row] = []
         self._broken: dict[Side, str] = {}
@@ -62,11 +62,11 @@ class Referee:
 
     def run(self, rendezvous: Rendezvous) -> None:
         """All cells, until the end, the time limit, or until the run is given up."""
-        end = time.monotonic() + self._contest.comparison.time_limit
+        end = time.monotonic() + self._planned.comparison.time_limit
         self._files.write_rows(CLIENT_SETTINGS, self._warm_up())
-        for cell in self._contest.cells:
+        for cell in self._planned.cells:
             failures = dict.fromkeys(SIDES, 0)
-            for turns in self._contest.rounds(cell):
+            for turns in self._planned.rounds(cell):
                 self.timed_out = time.monotonic() > end
                 if rendezvous.stopping() or self.timed_out:
                     return
@@ -114,7 +114,7 @@ class Referee:
             _LOGGER.warning("a topic is left behind: %s", error)
 
     def _tell(self, turn: Turn, rows: list[Row]) -> None:
-        cells, repeat = self._contest.cells, self._contest.comparison.repeat
+        cells, repeat = self._planned.cells, self._planned.comparison.repeat
         cell, each = turn.cell, (repeat + 1) * len(SIDES)
         self._live.count(0, self._live.messages + sum(row["seen"] for row in rows))
         self._live.told = {
@@ -151,7 +151,7 @@ class Referee:
         return [
             blank_row(turn, temperature, operation) | {"error": why}
             for temperature in TEMPERATURES
-            for operation in self._contest.comparison.operations
+            for operation in self._planned.comparison.operations
         ]
 
     def _starts(self, names: tuple[str, ...]) -> dict[str, dict[tuple[int, int], int]]:

@@ -10,8 +10,8 @@ from streamgauge.core.clock import read_clocks
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.registry import open_driver
-from streamgauge.families.compare.contest import Contest
 from streamgauge.families.compare.library_processes import LibraryProcesses
+from streamgauge.families.compare.planned_comparison import PlannedComparison
 from streamgauge.families.compare.referee import Referee
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.spec.secrets import fill_in
@@ -21,10 +21,10 @@ class RefereeLife:
     """Whatever happens, every trial that was made is written, and no library's process stays."""
 
     def __init__(self, assignment: Assignment) -> None:
-        contest = assignment.work_as(Contest)
-        self._assignment, self._contest = assignment, contest
+        planned = assignment.work_as(PlannedComparison)
+        self._assignment, self._planned = assignment, planned
         self._files = EventFiles(assignment.run_dir, assignment.case, assignment.task.agent)
-        self._libraries = LibraryProcesses(assignment, contest, assignment.environment)
+        self._libraries = LibraryProcesses(assignment, planned, assignment.environment)
         self._driver: Driver | None = None
         self._referee: Referee | None = None
         self.manifest = Manifest(assignment.task.agent, assignment.case)
@@ -36,7 +36,7 @@ class RefereeLife:
         self._driver = open_driver(target, assignment.endpoints)
         self._libraries.start()
         self._referee = referee = Referee(
-            assignment, self._contest, self._driver, self._libraries, self._files, Live(assignment)
+            assignment, self._planned, self._driver, self._libraries, self._files, Live(assignment)
         )
         rendezvous.ready(read_clocks(), meanwhile=referee.idle)
         referee.run(rendezvous)

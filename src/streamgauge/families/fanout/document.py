@@ -13,12 +13,10 @@ from streamgauge.plan.cases import as_work
 from streamgauge.plan.plan_file import Plan
 from streamgauge.report.document import (
     Document,
-    IntegrityVerdict,
     Part,
-    ValidityVerdict,
     Verdicts,
-    causes_of,
     head_of,
+    judged_of,
     strict,
 )
 from streamgauge.report.result_tables import ResultTables, Row
@@ -165,7 +163,6 @@ def fanout_document(run: RunDir, plan: Plan, tables: ResultTables) -> FanoutDocu
 def _point(row: Row, tables: ResultTables) -> Point:
     beside = published(row["scenario"], row["via"], row["clients"])
     told = beside.mean_sd_ms
-    causes = {kind: causes_of(tables, row["case"], kind) for kind in ("integrity", "validity", "note")}
     same = ("case", "series", "via", "scenario", "clients", "status", "holds", "rate_per_s")
     content = {
         **{name: row[name] for name in (*same, "measured_clients", "samples")},
@@ -180,12 +177,7 @@ def _point(row: Row, tables: ResultTables) -> Point:
             "bits_per_s": beside.bits_per_s,
         },
     }
-    verdicts = {
-        "integrity": IntegrityVerdict(verdict=row["integrity"], causes=causes["integrity"]),
-        "validity": ValidityVerdict(verdict=row["validity"], causes=causes["validity"]),
-        "notes": causes["note"],
-    }
-    return Point.model_validate(strict(content) | verdicts)
+    return Point.model_validate(strict(content) | judged_of(tables, row))
 
 
 def savings(points: list[Point]) -> list[Saving]:

@@ -13,18 +13,18 @@ from streamgauge.drivers.engine import EngineDriver
 from streamgauge.drivers.kafka.driver import KafkaDriver
 from streamgauge.drivers.registry import driver_class, open_driver
 from streamgauge.families.compare.client_settings import engine_row, settings_rows
-from streamgauge.families.compare.contest import (
+from streamgauge.families.compare.jvm_loops import JvmLoops
+from streamgauge.families.compare.ordinal_messages import OrdinalMessages
+from streamgauge.families.compare.outcome import Outcome
+from streamgauge.families.compare.planned_comparison import (
     SIDES,
     TEMPERATURES,
     WARM_UP,
-    Contest,
+    PlannedComparison,
     Side,
     Temperature,
     Turn,
 )
-from streamgauge.families.compare.jvm_loops import JvmLoops
-from streamgauge.families.compare.ordinal_messages import OrdinalMessages
-from streamgauge.families.compare.outcome import Outcome
 from streamgauge.families.compare.python_loops import PythonLoops
 from streamgauge.families.compare.section import OWN_SETTINGS, Comparison, EngineName, Operation
 from streamgauge.families.compare.timing import Place
@@ -55,32 +55,32 @@ class Loops(Protocol):
     def round_trip(self, place: Place, messages: OrdinalMessages, warm: bool) -> Outcome: ...
 
 
-class Contestant:
+class TurnTaking:
     """One side."""
 
     def __init__(
         self,
         side: Side,
-        contest: Contest,
+        planned: PlannedComparison,
         endpoints: Mapping[str, str],
         environment: Mapping[str, str],
         seed: int,
     ) -> None:
-        self._side, self._contest, self._environment, self._seed = side, contest, environment, seed
-        target = fill_in(as_compared(contest, contest.target_of(side)), environment)
+        self._side, self._planned, self._environment, self._seed = side, planned, environment, seed
+        target = fill_in(as_compared(planned, planned.target_of(side)), environment)
         self._driver = open_driver(target, endpoints)
-        self._loops: Loops = _loops(self._driver, contest.comparison)
+        self._loops: Loops = _loops(self._driver, planned.comparison)
         self._counting = self._loops
         """What the round that is not counted runs: counting calls takes time."""
         if _COUNT_CALLS in type(self._driver).settings_model.model_fields:
             settings = {**target.settings, _COUNT_CALLS: True}
             counted = open_driver(target.model_copy(update={"settings": settings}), endpoints)
-            self._counting = _loops(counted, contest.comparison)
+            self._counting = _loops(counted, planned.comparison)
         self._messages: OrdinalMessages | None = None
 
     def warm_up(self, topic: str, start: dict[tuple[int, int], int]) -> list[Row]:
         """Let everything that is loaded or compiled only once be so; the client settings in force."""
-        comparison = self._contest.comparison
+        comparison = self._planned.comparison
         # What is simulated needs no warming.
         is_simulated = self._driver.capabilities.simulated_time
         count = 1 if is_simulated else max(1, comparison.warm_up_messages)
@@ -106,7 +106,7 @@ class Contestant:
             topic = turn.topics[temperature]
             place = Place(topic, self._number(turn, temperature), dict(starts[topic]))
             failed: str | None = None
-            for operation in self._contest.comparison.operations:
+            for operation in self._planned.comparison.operations:
                 gc.collect()
                 row = self._trial(turn, temperature, operation, place, failed)
                 failed = failed or row["error"]
@@ -144,7 +144,7 @@ class Contestant:
 
     def _number(self, turn: Turn, temperature: Temperature) -> int:
         """No two tests of a run share one, and none is the warm-up's."""
-        place = turn.cell.number * (self._contest.comparison.repeat + 1) + turn.repetition + 1
+        place = turn.cell.number * (self._planned.comparison.repeat + 1) + turn.repetition + 1
         return 1 + (place * len(SIDES) + SIDES.index(turn.side)) * 2 + TEMPERATURES.index(temperature)
 
 
@@ -166,9 +166,9 @@ def _loops(driver: Driver, comparison: Comparison) -> Loops:
     return JvmLoops(driver, comparison)
 
 
-def as_compared(contest: Contest, target: Target) -> Target:
+def as_compared(planned: PlannedComparison, target: Target) -> Target:
     """The target with the settings that both share, as far as its driver knows them and it has no own."""
-    comparison = contest.comparison
+    comparison = planned.comparison
     known = driver_class(target).settings_model.model_fields
     shared = {name: value for name, value in comparison.shared_settings.items() if name in known}
     own = OWN_SETTINGS[comparison.preset].get(target.driver, {})

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from streamgauge.core.errors import BadInput
-from streamgauge.families.compare.contest import WARM_UP, Contest, order
+from streamgauge.families.compare.planned_comparison import WARM_UP, PlannedComparison, order
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 
 
-def contest(repeat: int = 6, name: str = "one", other: str = "two", **comparison: Any) -> Contest:
+def planned(repeat: int = 6, name: str = "one", other: str = "two", **comparison: Any) -> PlannedComparison:
     workload = Workload.model_validate(
         {
             "targets": [{"name": name, "driver": "simulated"}, {"name": other, "driver": "simulated"}],
@@ -37,7 +37,7 @@ def test_neighbouring_rounds_mirror_each_other() -> None:
 
 
 def test_a_round_that_is_not_counted_comes_first() -> None:
-    found = contest()
+    found = planned()
     rounds = list(found.rounds(found.cells[0]))
     assert [turns[0].repetition for turns in rounds] == [WARM_UP, 0, 1, 2, 3, 4, 5]
     assert [turn.position for turns in rounds for turn in turns] == list(range(21))
@@ -45,7 +45,7 @@ def test_a_round_that_is_not_counted_comes_first() -> None:
 
 
 def test_every_test_has_a_topic_of_its_own_named_as_asked() -> None:
-    found = contest(topics={"name": "pre.fix"})
+    found = planned(topics={"name": "pre.fix"})
     topics = [
         topic
         for cell in found.cells
@@ -60,7 +60,7 @@ def test_every_test_has_a_topic_of_its_own_named_as_asked() -> None:
 
 
 def test_cells_are_lengths_within_messages() -> None:
-    assert [(cell.number, cell.messages, cell.length) for cell in contest().cells] == [
+    assert [(cell.number, cell.messages, cell.length) for cell in planned().cells] == [
         (0, 5, 10),
         (1, 5, 100),
         (2, 50, 10),
@@ -69,19 +69,19 @@ def test_cells_are_lengths_within_messages() -> None:
 
 
 def test_the_control_is_as_target() -> None:
-    found = contest()
+    found = planned()
     assert found.target_of("control") == found.target_of("a") == found.a
     assert found.target_of("b") == found.b
 
 
 def test_a_topic_too_long_for_kafka_is_said_before_anything_starts() -> None:
     with pytest.raises(BadInput, match=r"comparison.topics.name: .* has 2\d\d letters; allowed: 249"):
-        contest(topics={"name": "x" * 200}, name="y" * 50)
+        planned(topics={"name": "x" * 200}, name="y" * 50)
 
 
 def test_b_cannot_have_the_name_of_the_control() -> None:
     with pytest.raises(BadInput, match="one-control is the name of A's control"):
-        contest(other="one-control")
+        planned(other="one-control")
 
 
 def test_a_comparison_is_one_case_with_one_agent() -> None:
@@ -99,12 +99,12 @@ def test_a_comparison_is_one_case_with_one_agent() -> None:
     assert type(plan).model_validate(plan.model_dump(mode="json", by_alias=True)) == plan
 
 
-def _topics_of(found: Contest) -> set[str]:
+def _topics_of(found: PlannedComparison) -> set[str]:
     turns = [turn for cell in found.cells for turns in found.rounds(cell) for turn in turns]
     return {topic for turn in turns for topic in turn.topics.values()}
 
 
 def test_topics_are_the_runs_own_unless_a_prefix_was_given() -> None:
-    assert all(topic.startswith("testTopic-run__") for topic in _topics_of(contest()))
-    named = contest(topics={"name": "mine"})
+    assert all(topic.startswith("testTopic-run__") for topic in _topics_of(planned()))
+    named = planned(topics={"name": "mine"})
     assert all(topic.startswith("mine__") for topic in _topics_of(named))

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from streamgauge.families.compare.contest import TEMPERATURES
-from streamgauge.families.compare.contestant import blank_row
+from streamgauge.families.compare.planned_comparison import TEMPERATURES
+from streamgauge.families.compare.turn_taking import blank_row
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload

@@ -7,21 +7,21 @@ import pytest
 
 from streamgauge.drivers.registry import open_driver
 from streamgauge.families.compare.client_settings import settings_rows
-from streamgauge.families.compare.contest import Contest
-from streamgauge.families.compare.contestant import Contestant, as_compared
 from streamgauge.families.compare.event_tables import CLIENT_SETTINGS, TRIALS
+from streamgauge.families.compare.planned_comparison import PlannedComparison
+from streamgauge.families.compare.turn_taking import TurnTaking, as_compared
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 
 from .memory_library import MemoryDriver
 
 
-def contest_of(a: dict[str, Any], b: dict[str, Any] | None = None, **comparison: Any) -> Contest:
+def planned_of(a: dict[str, Any], b: dict[str, Any] | None = None, **comparison: Any) -> PlannedComparison:
     targets = [{"name": "one", **a}, {"name": "two", **(b or a)}]
     content = {"targets": targets, "comparison": {"lengths": [10], "messages": [20], **comparison}}
-    contest = make_plan(Workload.model_validate(content), "run").cases[0].work
-    assert contest is not None
-    return contest
+    planned = make_plan(Workload.model_validate(content), "run").cases[0].work
+    assert planned is not None
+    return planned
 
 
 class Arena:
@@ -29,17 +29,17 @@ class Arena:
 
     def __init__(self, folder: Path, settings: dict[str, Any] | None = None, **comparison: Any) -> None:
         laws = {"seed": 4, "read_ns": 100, "connect_ms": 3, **(settings or {})}
-        self.contest = contest_of({"driver": "simulated", "settings": laws}, **comparison)
+        self.planned = planned_of({"driver": "simulated", "settings": laws}, **comparison)
         endpoints = {"folder": str(folder), "partitions": "1"}
-        self.driver = open_driver(self.contest.a, endpoints)
-        self.contestant = Contestant("a", self.contest, endpoints, {"NAME": "hunter2"}, seed=5)
+        self.driver = open_driver(self.planned.a, endpoints)
+        self.turn_taking = TurnTaking("a", self.planned, endpoints, {"NAME": "hunter2"}, seed=5)
 
     def turn(self, number: int = 0) -> list[dict[str, Any]]:
-        turns = list(self.contest.rounds(self.contest.cells[0]))[number]
+        turns = list(self.planned.rounds(self.planned.cells[0]))[number]
         [turn] = [turn for turn in turns if turn.side == "a"]
         names = tuple(turn.topics.values())
-        self.driver.prepare_topics(self.contest.comparison.topics, names)
-        return self.contestant.take_turn(turn, {name: {(0, 0): 0} for name in names})
+        self.driver.prepare_topics(self.planned.comparison.topics, names)
+        return self.turn_taking.take_turn(turn, {name: {(0, 0): 0} for name in names})
 
 
 def test_a_turn_has_a_row_for_each_operation_cold_and_warm(tmp_path: Path) -> None:
@@ -76,8 +76,8 @@ def test_whatever_a_library_raises_is_kept_without_secrets(tmp_path: Path) -> No
     def broken(*_: object) -> None:
         raise RuntimeError("password hunter2 refused")
 
-    arena.contestant._driver.producer = broken  # type: ignore[method-assign, assignment]
-    arena.contestant._loops._driver = arena.contestant._driver  # type: ignore[attr-defined]
+    arena.turn_taking._driver.producer = broken  # type: ignore[method-assign, assignment]
+    arena.turn_taking._loops._driver = arena.turn_taking._driver  # type: ignore[attr-defined]
     rows = arena.turn()
     assert rows[0]["error"] == "RuntimeError: password *** refused"
     assert rows[1]["error"] == "not tried: RuntimeError: password *** refused"
@@ -86,8 +86,8 @@ def test_whatever_a_library_raises_is_kept_without_secrets(tmp_path: Path) -> No
 
 def test_the_warm_up_tells_the_settings_in_force(tmp_path: Path) -> None:
     arena = Arena(tmp_path, warm_up_messages=50)
-    arena.driver.prepare_topics(arena.contest.comparison.topics, ("w",))
-    rows = arena.contestant.warm_up("w", {(0, 0): 0})
+    arena.driver.prepare_topics(arena.planned.comparison.topics, ("w",))
+    rows = arena.turn_taking.warm_up("w", {(0, 0): 0})
     assert rows[0] == {
         "side": "a",
         "role": "engine",
@@ -111,13 +111,13 @@ def test_settings_become_rows_shared_ones_once_and_secrets_never() -> None:
 
 @pytest.mark.parametrize("preset", ["fair", "seed"])
 def test_shared_settings_reach_a_driver_that_knows_them_unless_it_has_its_own(preset: str) -> None:
-    contest = contest_of(
+    planned = planned_of(
         {"driver": "kafka_confluent", "settings": {"linger_ms": 77}, "consumer_client": {"a": 1}},
         {"driver": "simulated", "settings": {"seed": 3}},
         preset=preset,
         settings={"batch_size": 5},
     )
-    kafka, simulated = (as_compared(contest, target) for target in (contest.a, contest.b))
+    kafka, simulated = (as_compared(planned, target) for target in (planned.a, planned.b))
     assert (kafka.settings["linger_ms"], kafka.settings["batch_size"]) == (77, 5)
     assert simulated.settings == {"seed": 3}
     own = {"fetch.queue.backoff.ms": 2} if preset == "fair" else {}

@@ -1,6 +1,6 @@
 """One library of a comparison, or all of them, in a process of its own, led by the referee.
 
-in   {"contest": …} once; then {"warm_up": …} and {"turn": …}; the end of the input means: end at once
+in   {"comparison": …} once; then {"warm_up": …} and {"turn": …}; the end of the input means: end at once
 out  {"ready": …}, {"warm": rows of client_settings}, {"trials": rows}; {"failed": why} to any of them
 """
 
@@ -19,17 +19,17 @@ from typing import IO, Any
 from streamgauge.agents.log_without_secrets import LogWithoutSecrets
 from streamgauge.core.clock import sharpen_sleep
 from streamgauge.core.errors import StreamgaugeError
-from streamgauge.families.compare.contest import Cell, Contest, Turn
-from streamgauge.families.compare.contestant import Contestant
+from streamgauge.families.compare.planned_comparison import Cell, PlannedComparison, Turn
+from streamgauge.families.compare.turn_taking import TurnTaking
 from streamgauge.spec.secrets import strike_out
 
 
-class ContestProcess:
+class LibraryProcess:
     """Answers one message after the other."""
 
     def __init__(self, outgoing: IO[str], log: LogWithoutSecrets) -> None:
         self._outgoing, self._log = outgoing, log
-        self._sides: dict[str, Contestant] = {}
+        self._sides: dict[str, TurnTaking] = {}
         self._environment: dict[str, str] = {}
 
     def answer(self, message: dict[str, Any]) -> None:
@@ -44,7 +44,7 @@ class ContestProcess:
         self._outgoing.flush()
 
     def _answer(self, message: dict[str, Any]) -> dict[str, Any]:
-        if "contest" in message:
+        if "comparison" in message:
             self._open(message)
             return {"ready": list(self._sides)}
         starts = {
@@ -67,10 +67,10 @@ class ContestProcess:
     def _open(self, message: dict[str, Any]) -> None:
         self._environment = message["environment"]
         self._log.follow(self._environment, debug=message["debug"])
-        contest = Contest.model_validate(message["contest"])
+        planned = PlannedComparison.model_validate(message["comparison"])
         for side in message["sides"]:
-            self._sides[side] = Contestant(
-                side, contest, message["endpoints"], self._environment, message["seed"]
+            self._sides[side] = TurnTaking(
+                side, planned, message["endpoints"], self._environment, message["seed"]
             )
 
     def _failure(self, kind: str, reason: str) -> dict[str, str]:
@@ -85,7 +85,7 @@ def main() -> None:
     os.dup2(2, 1)
     sharpen_sleep()
     gc.disable()  # it is collected between trials
-    process = ContestProcess(outgoing, LogWithoutSecrets())
+    process = LibraryProcess(outgoing, LogWithoutSecrets())
     messages: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
 
     def listen() -> None:

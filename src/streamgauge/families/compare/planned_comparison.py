@@ -49,7 +49,7 @@ class Turn:
     topics: dict[Temperature, str]
 
 
-class Contest(SpecModel):
+class PlannedComparison(SpecModel):
     """Two targets, and what they are put through."""
 
     a: Target
