@@ -17,11 +17,10 @@ def up_to_date(content: Any) -> Any:
     """A plan of today as it is; an older one as the family that knows it for its own writes it anew."""
     if not isinstance(content, dict) or "kind" in content or not isinstance(content.get("cases"), list):
         return content
-    # The default family takes whatever no other one does.
-    for family in sorted(all_families(), key=lambda family: family.is_default):
-        if (found := family.renewed(content)) is not None:
-            return found
-    return content
+    answers = [(f.is_default, found) for f in all_families() if (found := f.renewed(content)) is not None]
+    # Who keeps more of it than its cases knows it best; the default family takes what no other one does.
+    answers.sort(key=lambda answer: (answer[0], answer[1]["section"] is None))
+    return answers[0][1] if answers else content
 
 
 def renewed_plan(

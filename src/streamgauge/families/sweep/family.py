@@ -33,9 +33,11 @@ class Sweep(Family["SweepWorkload"]):
     def renewed(self, old_plan: dict[str, Any]) -> dict[str, Any] | None:
         from streamgauge.plan.old_plans import renewed_plan
 
-        is_swept = any(case.get("parameters") or case.get("iteration", 1) > 1 for case in old_plan["cases"])
-        is_other = old_plan.get("search") or old_plan.get("harness") or old_plan.get("name") == "transports"
-        return renewed_plan(old_plan, self.kind) if is_swept and not is_other else None
+        for case in old_plan["cases"]:
+            fields = [path.partition(".")[0] for path in case.get("parameters", {})]
+            if case.get("iteration", 1) > 1 or (fields and set(fields) <= case.get("load", {}).keys()):
+                return renewed_plan(old_plan, self.kind)
+        return None
 
     def show(self, document: Document, tables: ResultTables) -> Shown:
         from streamgauge.families.sweep.show import show_sweep
