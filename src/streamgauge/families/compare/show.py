@@ -24,7 +24,7 @@ from streamgauge.families.compare.words import (
     verdict_mark,
     verdict_text,
 )
-from streamgauge.report.cause_words import VALIDITY_WORDS, cause_text
+from streamgauge.report.cause_words import cause_text
 from streamgauge.report.quantities import NOTHING, count_text, digits_text, percent_text
 from streamgauge.report.result_tables import ResultTables, Row
 from streamgauge.report.shown import (
@@ -48,7 +48,7 @@ from streamgauge.report.shown import (
     Unit,
     row,
 )
-from streamgauge.report.verdict_show import run_badge, run_reason, run_verdicts, validity_tone
+from streamgauge.report.verdict_show import run_badge, run_reason, run_verdicts, verdict_cells
 
 _STATISTICS = {"max": "max", "min": "min", "mean": "mean", "sd": "SD", "cv": "CV", "median": "median"}
 _OFF_CONSOLE = EVERYWHERE - {Medium.CONSOLE}
@@ -197,6 +197,7 @@ def _verdict_table(name: str, conditions: Conditions, cells: list[Compared]) -> 
     columns = [
         Column("cell"),
         Column("verdict"),
+        Column("integrity"),
         Column("validity"),
         Column("A/B", Unit.NUMBER),
         Column("95% interval", Unit.NUMBER),
@@ -211,12 +212,11 @@ def _verdict_table(name: str, conditions: Conditions, cells: list[Compared]) -> 
     rows = []
     for found in cells:
         detectable = found.detectable_percent
-        validity = found.validity.verdict
         rows.append(
             row(
                 cell_name(found),
                 Cell(verdict_text(found, conditions), Tone.PLAIN if found.is_good else Tone.WARN),
-                Cell(VALIDITY_WORDS[validity], validity_tone(validity)),
+                *verdict_cells(found)[1:],
                 _percent(found.ratio_percent.median),
                 interval_text(found.interval_percent),
                 p_text(found.p),
