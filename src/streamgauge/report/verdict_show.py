@@ -113,7 +113,7 @@ def _why(
     first: dict[CauseCode, tuple[str, Cause]] = {}
     count: Counter[CauseCode] = Counter()
     for name, part in parts.items():
-        for code in {cause.code for cause in causes_of(part)}:
+        for code in dict.fromkeys(cause.code for cause in causes_of(part)):
             count[code] += 1
         for cause in causes_of(part):
             first.setdefault(cause.code, (name, cause))
