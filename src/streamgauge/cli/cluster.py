@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
+from streamgauge.core.stages import Stage, Stages
 from streamgauge.core.units import format_bytes
 from streamgauge.jvm.jars import Progress
+from streamgauge.launch.stage_line import StageLine
 from streamgauge.systems import local_cluster
 from streamgauge.systems.local_cluster import broker_count
 
@@ -25,7 +27,21 @@ def up(
     brokers: Annotated[int, typer.Option(help="How many brokers: 1, 3 or 5.")] = 1,
 ) -> None:
     """Start it, or find it already up; prints its bootstrap address on stdout."""
-    state = local_cluster.up(brokers, _show_progress)
+    line = StageLine(Console(stderr=True))
+    stages = Stages(line)
+
+    def show(progress: Progress) -> None:
+        stages.enter(Stage.FETCHING)
+        size = format_bytes(progress.downloaded_bytes)
+        line.detail(Stage.FETCHING, f"{progress.done_count} of {progress.total_count}, {size} downloaded")
+        if progress.done_count == progress.total_count:
+            stages.enter(Stage.STARTING_SYSTEM)
+
+    stages.enter(Stage.STARTING_SYSTEM)
+    try:
+        state = local_cluster.up(brokers, show)
+    finally:
+        stages.end()
     _say(f"local cluster is up: {broker_count(state.brokers)}; logs in {state.logs}")
     _say("end it with: streamgauge cluster down")
     typer.echo(state.bootstrap)
@@ -81,13 +97,5 @@ def _why_not_up() -> str:
     )
 
 
-def _show_progress(progress: Progress) -> None:
-    """One line that counts up on a terminal; elsewhere only the last count."""
-    done = progress.done_count == progress.total_count
-    if done or sys.stderr.isatty():
-        text = f"Kafka's jars: {progress.done_count} of {progress.total_count}"
-        _say(f"\r{text}, {format_bytes(progress.downloaded_bytes)} downloaded", end=done)
-
-
-def _say(text: str, end: bool = True) -> None:
-    typer.echo(text, err=True, nl=end)
+def _say(text: str) -> None:
+    typer.echo(text, err=True)

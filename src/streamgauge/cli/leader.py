@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE
 from streamgauge.cli.options import Debug, SecretFile
 from streamgauge.core.errors import StreamgaugeError, Unreachable
 from streamgauge.core.guardian import temporary_folder
+from streamgauge.core.stages import Stage, Stages
 from streamgauge.launch.shared_secret import make_secret
+from streamgauge.launch.stage_line import StageLine
 from streamgauge.launch.standalone import JoinedFollower, Leader, check_free, own_address
 
 _LOOK_S = 0.5
@@ -59,11 +62,20 @@ class _Attendance:
         """Until we are interrupted; Unreachable when followers do not come in time."""
         deadline = time.monotonic() + wait_s
         self._count("waiting")
+        stages = Stages(StageLine(Console(stderr=True)))
+        stages.enter(Stage.STARTING_SPARK)
+        try:
+            self._look_after(wait_s, deadline, stages)
+        finally:
+            stages.end()
+
+    def _look_after(self, wait_s: float, deadline: float, stages: Stages) -> None:
         while True:
             time.sleep(_LOOK_S)
             if self._leader.has_ended:
                 raise StreamgaugeError(f"the leader's Spark master ended: {self._leader.why_ended()}")
             if (here := self._leader.followers()) is not None:
+                stages.end()
                 self._compare(here)
             if not self._is_complete and time.monotonic() > deadline:
                 came = ", ".join(follower.name for follower in self._here) or "nobody"

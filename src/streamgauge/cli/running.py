@@ -11,6 +11,8 @@ from streamgauge.analysis.pipeline import analyze
 from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE
 from streamgauge.cli.finding import find_run
 from streamgauge.core.errors import StreamgaugeError
+from streamgauge.core.stages import Stage, stages_text
+from streamgauge.core.status import note_stages
 from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.launch.run_cycle import RunCycle
 from streamgauge.report.console_renderer import print_shown
@@ -69,8 +71,7 @@ def _of_cycle(how: Manner, notes: Console) -> dict[str, Any]:
 
 def _carry_out(cycle: RunCycle, notes: Console, quiet: bool) -> int:
     def analyse_in(session: Any) -> None:
-        with notes.status("analysing"):
-            analyze(session, cycle.run)
+        analyze(session, cycle.run)
 
     try:
         cycle.measure(afterwards=analyse_in)
@@ -95,11 +96,18 @@ def _carry_out(cycle: RunCycle, notes: Console, quiet: bool) -> int:
 
 
 def _report(cycle: RunCycle, notes: Console, quiet: bool) -> int:
-    tables = ResultTables.read(cycle.run)
-    document = results_document(cycle.run, tables)
-    shown = shown_of(document, tables)
-    page = write_parts(cycle.run, document, shown, tables)
+    stages = cycle.stages
+    stages.enter(Stage.WRITING)
+    try:
+        tables = ResultTables.read(cycle.run)
+        document = results_document(cycle.run, tables)
+        shown = shown_of(document, tables)
+        page = write_parts(cycle.run, document, shown, tables)
+    finally:
+        stages.end()
+    note_stages(cycle.run, stages.seconds())
     if not quiet:
         print_shown(shown, Console())
+    notes.print(f"time: {stages_text(stages.seconds())}", highlight=False, soft_wrap=True)
     notes.print(f"report: {page}", highlight=False, soft_wrap=True)
     return 0 if document.status == "ok" else 1

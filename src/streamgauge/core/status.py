@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -55,6 +56,8 @@ class RunStatus:
     host: str = field(default_factory=socket.gethostname)
     pid_started_s: float = field(default_factory=_own_start_s)
     """Process ids are used again; with the start they are not."""
+    stages_s: dict[str, float] = field(default_factory=dict)
+    """How long each stage took, by its name in `core.stages`."""
 
 
 def write_status(run: RunDir, status: RunStatus) -> None:
@@ -79,6 +82,12 @@ def note_analysis(run: RunDir, *, is_done: bool) -> None:
     """Said by the analysis, before its first table and after its last."""
     if run.has(run.status):
         write_status(run, replace(_written(run), is_analysed=is_done))
+
+
+def note_stages(run: RunDir, seconds: Mapping[str, float]) -> None:
+    """How long each stage took so far."""
+    written = _written(run)
+    write_status(run, replace(written, stages_s=dict(seconds)))
 
 
 def _written(run: RunDir) -> RunStatus:

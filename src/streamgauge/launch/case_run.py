@@ -14,6 +14,7 @@ from streamgauge.agents.sampler import Sampler
 from streamgauge.core import errors
 from streamgauge.core.errors import AgentDied, CaseFailed, CorruptRun, StreamgaugeError
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.stages import Stages
 from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.contract import Driver
 from streamgauge.launch.conduct import CaseSystem, Conduct
@@ -54,6 +55,7 @@ def run_one_case(
     *,
     live_bootstrap: str | None,
     debug: bool,
+    stages: Stages,
 ) -> CaseOutcome:
     """Make the topics, run the agents, sample the brokers meanwhile, delete the topics."""
     made: list[str] = []
@@ -93,6 +95,7 @@ def run_one_case(
                         conduct,
                         lambda: system.ended() or own.ended(),
                         {**system.processes, **{name: pid for name, (_, pid) in own.processes.items()}},
+                        stages,
                     )
                 finally:
                     crew.folder.carry_over(run)
@@ -129,9 +132,10 @@ def _run_agents(
     conduct: Conduct,
     ended: Callable[[], str | None],
     pids: Mapping[str, int],
+    stages: Stages,
 ) -> CaseOutcome:
     try:
-        manifests, reason = crew.run_case(assignments, ended, pids), ""
+        manifests, reason = crew.run_case(assignments, ended, pids, stages), ""
         if crew.warm_up is not None:
             note_warm_up(run, case.id, crew.warm_up)
     except AgentDied as error:

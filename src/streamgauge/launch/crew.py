@@ -7,6 +7,7 @@ keeps one agent process. Launcher and tasks talk through the files of a `Meeting
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import secrets
@@ -26,6 +27,7 @@ from streamgauge.agents.diary import Manifest
 from streamgauge.core.clock import ClockReading, clock_domain
 from streamgauge.core.errors import AgentDied, BadInput, SystemFailed
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.stages import Stage, Stages
 from streamgauge.core.steady_state import SLOT_S
 from streamgauge.launch.agents_folder import AgentsFolder
 from streamgauge.launch.agreed_start import ReadyAgent, agreed_start
@@ -34,6 +36,7 @@ from streamgauge.launch.crew_member import EVERYONE, CrewMember
 from streamgauge.launch.meeting import Call, Meeting
 from streamgauge.launch.settling import Settling
 from streamgauge.plan.warm_up_file import WarmUp
+from streamgauge.spec.load import Load
 
 _READY_DEADLINE_S = 120.0
 _DONE_MARGIN_S = 120.0
@@ -87,15 +90,17 @@ class Crew:
         assignments: Mapping[str, Assignment],
         ended: Callable[[], str | None] = lambda: None,
         pids: Mapping[str, int] | None = None,
+        stages: Stages | None = None,
     ) -> list[Manifest]:
         """Lead all agents of a case to its end; AgentDied when Spark ended the crew meanwhile.
 
         `ended`: what of the system under test is gone. Clients would go on trying for minutes. `pids`: its
-        processes, which have to be at rest, too, where a warm-up waits for that.
+        processes, which have to be at rest, too, where a warm-up waits for that. `stages`: told where it is.
         """
         told = {agent: json.loads(a.model_dump_json(by_alias=True)) for agent, a in assignments.items()}
         call = self._meeting.call(told)
-        conversation = _Conversation(self, self._meeting, call, assignments, ended, pids or {})
+        told_stages = stages or Stages()
+        conversation = _Conversation(self, self._meeting, call, assignments, ended, pids or {}, told_stages)
         try:
             conversation.lead()
             self.warm_up = conversation.warm_up
@@ -151,7 +156,9 @@ class _Conversation:
         assignments: Mapping[str, Assignment],
         ended: Callable[[], str | None],
         pids: Mapping[str, int],
+        stages: Stages,
     ) -> None:
+        self._stages, self._started_s = stages, 0.0
         self._crew, self._meeting, self._call = crew, meeting, call
         self._ended, self._looked_s = ended, 0.0
         self._any = one = next(iter(assignments.values()))
@@ -171,6 +178,8 @@ class _Conversation:
         starts = agreed_start(ready, self._meeting.lead_s, clock_domain())
         told = {agent: asdict(start) for agent, start in starts.items()}
         self._call.say("start", {**told, EVERYONE: {"producer_offsets_ns": self._producer_offsets(ready)}})
+        self._started_s = time.monotonic()
+        self._enter_stage()
         warm_up_s = self._any.load.warm_up_limit if self._settling else 0.0
         finished = self._gather(
             "finished", self._producers, warm_up_s + self._any.time_limit_s + _DONE_MARGIN_S, self._settling
@@ -181,6 +190,18 @@ class _Conversation:
         if self._gather("done", self._agents, self._any.drain_timeout_s + _DONE_MARGIN_S) is None:
             self.give_up()
         return None
+
+    def _enter_stage(self) -> None:
+        """Whether it warms up or measures: a warm-up ends with a count, or when the load is at rest."""
+        if self._settling is not None:
+            until_s = math.inf if self._settling.slot is None else self._settling.slot * SLOT_S
+        else:
+            work = self._any.work
+            until_s = 0.0
+            if isinstance(work, Load) and isinstance(work.rate, float):
+                until_s = work.total_warm_up_messages / work.rate
+        is_warm = time.monotonic() - self._started_s >= until_s
+        self._stages.enter(Stage.MEASURING if is_warm else Stage.WARMING_UP)
 
     def _producer_offsets(self, ready: Mapping[str, ReadyAgent]) -> dict[int, int]:
         """By a producer's number; none when all agents share a clock."""
@@ -226,6 +247,8 @@ class _Conversation:
             self._listen()
             if settling is not None:
                 settling.look()
+            if self._started_s:
+                self._enter_stage()
             if not missing:
                 return found
             self._check_system()

@@ -12,10 +12,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.stages import STAGE_WORDS, Stages
 from streamgauge.core.status import CaseStatus
 from streamgauge.core.units import format_rate
 from streamgauge.launch.conduct import conduct_of
 from streamgauge.launch.live_figures import LiveFigures
+from streamgauge.launch.stage_line import StageLine
 from streamgauge.plan.cases import Case
 
 _LOOK_S = 0.5
@@ -32,6 +34,8 @@ class RunProgress:
         self._run, self._console, self._is_shown = run, console, is_shown
         self.total_cases, self.done = total_cases, done
         self._took_s: list[float] = []
+        view = StageLine(console, is_shown=is_shown, shows_cases=total_cases == 1)
+        self.stages = Stages(view)
 
     def of(self, case: Case, live: LiveFigures | None = None) -> CaseProgress:
         """A context for one case; say how it ended before you leave it. `live`: where its figures are."""
@@ -143,11 +147,17 @@ class CaseProgress:
             now = time.monotonic()
             if sent != before:
                 rate, before, before_s = (sent - before) / (now - before_s), sent, now
-            words = f"{sent:,} sent  {received:,} received  {format_rate(rate)}"
+            words = f"{self._stage()}  {sent:,} sent  {received:,} received  {format_rate(rate)}"
             if p99_ms is not None:
                 words += f"  p99 {p99_ms:.2f} ms"
             if sent:
                 self._bar.update(self._task, completed=sent, words=words)
+            elif stage := self._stage():
+                self._bar.update(self._task, words=stage)
+
+    def _stage(self) -> str:
+        stages = self._whole.stages
+        return f"{STAGE_WORDS[stages.current]} {stages.so_far_s:.0f} s" if stages.current else ""
 
     def _follow_words(self) -> bool:
         """An agent that leads the others has its own words for how far it is."""

@@ -13,7 +13,8 @@ from rich.console import Console
 
 from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.status import CaseStatus, RunStatus
+from streamgauge.core.stages import Stage, Stages
+from streamgauge.core.status import CaseStatus, RunStatus, note_stages
 from streamgauge.launch.agents_folder import AgentsFolder, agents_folder
 from streamgauge.launch.cluster_settings import launcher_address
 from streamgauge.launch.conduct import conduct_of
@@ -115,6 +116,10 @@ class RunCycle:
         return self._records.status
 
     @property
+    def stages(self) -> Stages:
+        return self._progress.stages
+
+    @property
     def plans_as_it_goes(self) -> bool:
         """Then nobody knows how many cases there will be."""
         return self._course is not None
@@ -130,7 +135,11 @@ class RunCycle:
     def measure(self, afterwards: Callable[[SparkSession], None]) -> None:
         """Run every case, then `afterwards` (the analysis) on the same Spark session."""
         try:
-            self._run_targets(afterwards)
+            try:
+                self._run_targets(afterwards)
+            finally:
+                self.stages.end()
+                self.status.stages_s = self.stages.seconds()
         except KeyboardInterrupt:
             self._records.end_early("interrupted")
             raise
@@ -176,7 +185,10 @@ class RunCycle:
             if not self._is_readable_there():
                 stack.close()  # a process has one session at a time
                 sessions = OneSession(stack, lambda: self._session(ANALYSIS_MASTER))
+            self.stages.enter(Stage.ANALYSING)
             afterwards(sessions.get())
+            self.stages.end()
+        note_stages(self.run, self.stages.seconds())
 
     def _is_readable_there(self) -> bool:
         """Hosts of a cluster cannot read a path of this one."""
@@ -191,9 +203,11 @@ class RunCycle:
         """
         while any(case.id not in self._impossible for case in cases):
             before = len(cases)
+            self.stages.enter(Stage.STARTING_SYSTEM)
             try:
                 with launched(target, self._log_dir()) as system:
                     # The brokers come up while Spark does.
+                    self.stages.enter(Stage.STARTING_SPARK)
                     session = sessions.get()
                     with target_run(
                         session,

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from streamgauge.core.errors import StreamgaugeError, Unreachable
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.stages import Stage
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.registry import open_driver
 from streamgauge.launch.agents_folder import AgentsFolder
@@ -56,6 +57,7 @@ class TargetRun:
 
     def connect(self, target: Target, launched_system: LaunchedSystem) -> None:
         """Wait for the system, and see whether it answers."""
+        self._progress.stages.enter(Stage.STARTING_SYSTEM)
         self._system = launched_system.wait()
         self._driver = open_driver(fill_in(target, self._environment), self._system.endpoints)
         self._promise = TopicsPromise(target, self._environment, self._system)
@@ -79,6 +81,7 @@ class TargetRun:
             self._crew.dismiss()
             self._crew = self._hire()
         self._records.begin_case(case)
+        self._progress.stages.enter(Stage.STARTING_AGENTS)
         live = self._live if self._live is not None and self._live.begin(case) else None
         with self._progress.of(case, None if live is None else live.figures) as shown:
             outcome = run_one_case(
@@ -92,7 +95,9 @@ class TargetRun:
                 self._promise,
                 live_bootstrap=None if live is None else live.bootstrap,
                 debug=self._debug,
+                stages=self._progress.stages,
             )
+            self._progress.stages.end()
             if outcome.status.reason:
                 outcome.status.reason = strike_out(outcome.status.reason, self._environment)
             shown.ended(outcome.status)

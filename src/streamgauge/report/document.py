@@ -103,6 +103,8 @@ class Document(Part):
     """invalid: figures of at least one case are not to be quoted"""
     environment: dict[str, Any]
     """environment.json as it is"""
+    stages_s: dict[str, float] = Field(default_factory=dict)
+    """seconds of each stage, but for writing the report itself"""
 
     row_field: ClassVar[str] = "cases"
     """The field whose items are rows of `results --csv`."""
@@ -132,6 +134,7 @@ def head_of(
         "marked": marked,
         "integrity": worst_integrity(found.integrity.verdict for found in verdicts),
         "validity": worst_validity(found.validity.verdict for found in verdicts),
+        "stages_s": own.stages_s,
         "environment": strict(run.read_json(run.environment)) if run.has(run.environment) else {},
     }
 

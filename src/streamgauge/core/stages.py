@@ -1,0 +1,84 @@
+"""The stages of a command that takes a while: what they are called, and how long each took.
+
+A command is in one stage at a time; what goes on beside it (a broker that comes up while Spark starts) counts
+for the stage that is waited for. So the seconds of all stages add up to those of the command.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Protocol
+
+
+class Stage(StrEnum):
+    FETCHING = "fetching"
+    STARTING_SYSTEM = "starting_system"
+    STARTING_SPARK = "starting_spark"
+    STARTING_AGENTS = "starting_agents"
+    WARMING_UP = "warming_up"
+    MEASURING = "measuring"
+    ANALYSING = "analysing"
+    WRITING = "writing"
+
+
+STAGE_WORDS = {
+    Stage.FETCHING: "fetching jars",
+    Stage.STARTING_SYSTEM: "starting the system",
+    Stage.STARTING_SPARK: "starting Spark",
+    Stage.STARTING_AGENTS: "starting agents",
+    Stage.WARMING_UP: "warming up",
+    Stage.MEASURING: "measuring",
+    Stage.ANALYSING: "analysing",
+    Stage.WRITING: "writing the report",
+}
+
+
+class StageView(Protocol):
+    """Who shows them."""
+
+    def begin(self, stage: Stage) -> None: ...
+
+    def end(self, stage: Stage, seconds: float) -> None: ...
+
+
+class Stages:
+    """Where the time goes."""
+
+    def __init__(self, view: StageView | None = None, now_s: Callable[[], float] = time.monotonic) -> None:
+        self._view, self._now_s = view, now_s
+        self._seconds: dict[Stage, float] = {}
+        self.current: Stage | None = None
+        self._since_s = 0.0
+
+    def enter(self, stage: Stage) -> None:
+        """The stage before is over; to enter the one that we are in changes nothing."""
+        if stage is not self.current:
+            self.end()
+            self.current, self._since_s = stage, self._now_s()
+            if self._view is not None:
+                self._view.begin(stage)
+
+    def end(self) -> None:
+        """Of the stage that we are in, if we are in any."""
+        ended, self.current = self.current, None
+        if ended is not None:
+            took_s = self._now_s() - self._since_s
+            self._seconds[ended] = self._seconds.get(ended, 0.0) + took_s
+            if self._view is not None:
+                self._view.end(ended, took_s)
+
+    @property
+    def so_far_s(self) -> float:
+        """Of the current stage."""
+        return 0.0 if self.current is None else self._now_s() - self._since_s
+
+    def seconds(self) -> dict[str, float]:
+        """By stage, in the order of a run; only those that there were, and are over."""
+        return {str(stage): round(self._seconds[stage], 3) for stage in Stage if stage in self._seconds}
+
+
+def stages_text(seconds: dict[str, float]) -> str:
+    """All of them in one line."""
+    return " · ".join(f"{STAGE_WORDS[Stage(stage)]} {took_s:.1f} s" for stage, took_s in seconds.items())
