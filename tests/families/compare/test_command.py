@@ -88,7 +88,7 @@ def test_flags_only_make_a_workload(tmp_path: Path) -> None:
         "lengths": [10, 1000],
         "messages": [10, 1000],
         "repeat": 30,
-        "topics": {"name": "my", "partitions": 3, "keep": True},
+        "topics": {"name": "my", "partitions": 3, "keep": True, "own_names": False},
         "preset": "seed",
         "settings": {
             "linger_ms": 7,

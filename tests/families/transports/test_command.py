@@ -223,7 +223,7 @@ def test_a_transport_that_breaks_or_is_not_installed_does_not_end_the_run(tmp_pa
         (*broken, *missing), "failed"
     )
     assert {number: found[number] for number in fine} == dict.fromkeys(fine, "ok"), cases
-    assert "the media driver" in cases["001"]["reason"]
+    assert "media driver ended: killed by SIGKILL" in cases["001"]["reason"]
     assert "pip install 'streamgauge[nats]'" in cases["003"]["reason"]
     assert process.returncode == 1, printed
 
