@@ -16,7 +16,7 @@ try:
     app(["--help"])
 except SystemExit:
     pass
-heavy = {"pyspark", "numpy", "pandas", "plotly", "confluent_kafka", "scipy"} & set(sys.modules)
+heavy = {"pyspark", "numpy", "pandas", "pyarrow", "plotly", "confluent_kafka", "scipy"} & set(sys.modules)
 ours = {name for name in sys.modules if name.startswith("streamgauge.families.")}
 print(sorted(heavy), sorted(name for name in ours if name.count(".") > 2 and not name.endswith(".family")))
 """
@@ -32,6 +32,17 @@ def test_help_names_every_command_and_imports_none() -> None:
     for name in (*_BEFORE, *_AFTER):
         assert f" {name} " in done.stdout
     assert done.stdout.splitlines()[-1] == "[] []"
+
+
+def test_telling_the_flags_of_a_command_loads_neither_spark_nor_analysis() -> None:
+    told = (
+        SAID_OF_ALL.replace('"--help"', '"e2e", "--help"').replace('"numpy", ', "").replace('"pyarrow", ', "")
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", told], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "--warm-up-messages" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("[] ")
 
 
 def test_a_command_that_there_is_not_is_refused() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import typer
 
-from streamgauge.cli import run_flags
+from streamgauge.cli import running
 from streamgauge.cli.run_flags import with_run_flags
 from streamgauge.families.e2e.workload import EndToEndWorkload
 from streamgauge.flags.asked import Asked
@@ -52,7 +52,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Workload, bool]]:
         runs.append((workload, only_print))
         return 0
 
-    monkeypatch.setattr(run_flags, "run_or_print", run_or_print)
+    monkeypatch.setattr(running, "run_or_print", run_or_print)
     return runs
 
 
@@ -79,7 +79,7 @@ def test_notes_are_told_and_what_was_left_out_shows_in_the_exit_code(
 def test_a_run_is_resumed_without_asking_the_family(
     run: list[tuple[Workload, bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_flags, "resume_run", lambda location, **how: 7 if location == "old" else 0)
+    monkeypatch.setattr(running, "resume_run", lambda location, **how: 7 if location == "old" else 0)
     with pytest.raises(typer.Exit) as ended:
         with_run_flags("e2e", make)(name="no name at all: it would be refused", resume="old")
     assert ended.value.exit_code == 7

@@ -19,7 +19,6 @@ from streamgauge.cli.options import (
     Resume,
     SecretFile,
 )
-from streamgauge.cli.running import Manner, resume_run, run_or_print
 from streamgauge.flags.asked import Asked
 from streamgauge.launch.conduct import conduct_of, has_live_figures
 from streamgauge.launch.live_choice import LiveMode, LiveWish
@@ -62,6 +61,9 @@ def _run(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
+    # Here and not at the top: it loads Spark and all of the analysis, which telling the flags does not need.
+    from streamgauge.cli.running import Manner, resume_run, run_or_print
+
     how = Manner(master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
     if resume is not None:
         raise typer.Exit(resume_run(resume, **how))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Any, NotRequired, TypedDict, Unpack
 
 import typer
@@ -43,7 +45,7 @@ def run_or_print(workload: Workload, *, only_print: bool, out: str, **how: Unpac
 
 def run_workload(workload: Workload, *, out: str, **how: Unpack[Manner]) -> int:
     """The exit code: 0 when every case is ok, else 1."""
-    notes = Console(stderr=True, quiet=how["quiet"])
+    notes = _notes(how["quiet"])
     cycle = RunCycle.new(workload, out=out, **_of_cycle(how, notes))
     notes.print(f"run {cycle.run.id}", highlight=False)
     return _carry_out(cycle, notes, how["quiet"])
@@ -51,12 +53,18 @@ def run_workload(workload: Workload, *, out: str, **how: Unpack[Manner]) -> int:
 
 def resume_run(location: str, **how: Unpack[Manner]) -> int:
     """Go on with a run after the last case that it finished."""
-    notes = Console(stderr=True, quiet=how["quiet"])
+    notes = _notes(how["quiet"])
     cycle = RunCycle.resumed(find_run(location), **_of_cycle(how, notes))
     done, planned = len(cycle.status.cases), len(cycle.plan.cases)
     left = f"{done} cases done" if cycle.plans_as_it_goes else f"{planned - done} of {planned} cases left"
     notes.print(f"run {cycle.run.id}: {left}", highlight=False)
     return _carry_out(cycle, notes, how["quiet"])
+
+
+def _notes(quiet: bool) -> Console:
+    """On a terminal by a way of its own: while Spark's Java starts, standard error is its log."""
+    own = os.fdopen(os.dup(2), "w") if sys.stderr.isatty() else None
+    return Console(stderr=True, file=own, quiet=quiet)
 
 
 def _of_cycle(how: Manner, notes: Console) -> dict[str, Any]:

@@ -259,6 +259,7 @@ class RunCycle:
         self._errors.append(error)
 
     def _note(self, case: Case, status: CaseStatus) -> None:
+        self.stages.end()
         with self._progress.of(case) as shown:
             shown.ended(status)
         self._records.end_case(case, status, {})
