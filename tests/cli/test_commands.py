@@ -35,9 +35,9 @@ def test_help_names_every_command_and_imports_none() -> None:
 
 
 def test_telling_the_flags_of_a_command_loads_neither_spark_nor_analysis() -> None:
-    told = (
-        SAID_OF_ALL.replace('"--help"', '"e2e", "--help"').replace('"numpy", ', "").replace('"pyarrow", ', "")
-    )
+    told = SAID_OF_ALL.replace('"--help"', '"e2e", "--help"')
+    for drivers_own in ('"numpy", ', '"pyarrow", ', '"confluent_kafka", '):
+        told = told.replace(drivers_own, "")
     done = subprocess.run(
         [sys.executable, "-c", told], capture_output=True, text=True, timeout=60, check=True
     )
