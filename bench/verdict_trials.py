@@ -72,7 +72,7 @@ def simulated_trials(true_ratio: float, trials: int, first_seed: int = 0) -> dic
     try:
         for number in range(trials):
             case = _case(true_ratio, 2 * (first_seed + number))
-            for row in comparisons(_measured(case), case, None):
+            for row in comparisons(_measured(case), case, None)[0]:
                 tallies[row["temperature"]].add(row)
     finally:
         gc.unfreeze()
@@ -85,7 +85,7 @@ def drawn_trials(noise: Noise, true_ratio: float, trials: int, seed: int = 1) ->
     case = _case(true_ratio, 0)
     rng = np.random.default_rng((seed, round(1000 * true_ratio)))
     for _ in range(trials):
-        for row in comparisons(_drawn(case, noise, rng), case, None):
+        for row in comparisons(_drawn(case, noise, rng), case, None)[0]:
             if row["temperature"] == "warm":
                 tally.add(row)
     return tally

@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from streamgauge.spec.model import Count, SpecModel
 
@@ -32,6 +38,12 @@ class Topics(SpecModel):
         if isinstance(given, dict) and "name" in given and "own_names" not in given:
             return {**given, "own_names": False}
         return given
+
+    @model_serializer(mode="wrap")
+    def _said_with_the_name(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What is left out as usual would be read as unusual beside a name."""
+        content: dict[str, Any] = serialize(self)
+        return {**content, "own_names": self.own_names} if "name" in content else content
 
     @field_validator("name")
     @classmethod
