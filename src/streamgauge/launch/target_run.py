@@ -100,11 +100,12 @@ class TargetRun:
             self._progress.stages.end()
             if outcome.status.reason:
                 outcome.status.reason = strike_out(outcome.status.reason, self._environment)
+            # What is shown as done is done: whoever ends us now does not find it undone.
+            self._records.end_case(case, outcome.status, outcome.client_settings)
             shown.ended(outcome.status)
         if live is not None:
             live.end(case, outcome.status.status, outcome.live)
             self._records.note_live(live.costs)
-        self._records.end_case(case, outcome.status, outcome.client_settings)
         return outcome
 
     def check_still_there(self) -> None:
