@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,7 +12,8 @@ import yaml
 
 from tests.cli.streamgauge_command import command, one_run
 
-FAMILY = Path(__file__).with_name("toy_family.py")
+from .installing import FAMILY, install_toy
+
 LONGEST = 150
 DEADLINE_S = 240
 
@@ -22,14 +22,7 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture
 def installed(tmp_path: Path) -> Path:
-    """As an installer leaves a package: a module, and beside it what says which entry points it has."""
-    folder = tmp_path / "site"
-    (folder / "toy_family-1.0.dist-info").mkdir(parents=True)
-    shutil.copy(FAMILY, folder / "toy_family.py")
-    about = folder / "toy_family-1.0.dist-info"
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-family\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[streamgauge.families]\ntoy = toy_family:Toy\n")
-    return folder
+    return install_toy(tmp_path / "site")
 
 
 def streamgauge(installed: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
