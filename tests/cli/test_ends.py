@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -231,10 +232,11 @@ def test_a_run_that_is_ended_after_its_last_case_says_how_to_go_on(
     assert done.returncode == 128 + signal.SIGINT, done.stderr
     assert [*place.processes(), *place.temporary.iterdir()] == []
     run = one_run(place.out)
-    words = done.stderr.strip().splitlines()
-    assert len(words) == 2, "which run it is, and how to go on"
-    assert words[1].startswith("interrupted; ")
-    assert words[1].endswith(f": streamgauge {command_to_go_on} {run}")
+    first, *stages, last = done.stderr.strip().splitlines()
+    assert first.startswith("run ")
+    assert all(re.fullmatch(r"[a-zA-Z ]+: \d+\.\d s", stage) for stage in stages), "nothing else is said"
+    assert last.startswith("interrupted; ")
+    assert last.endswith(f": streamgauge {command_to_go_on} {run}")
     if command_to_go_on == "report":
         assert streamgauge("report", run, env=place.environment).returncode == 0
         assert (run / "report" / "index.html").exists()

@@ -40,7 +40,7 @@ def one_message_there_and_back(bootstrap: str, replicas: int) -> bytes:
         consumer.close()
 
 
-def wait_until_gone(pids: list[int], deadline_s: float = 10) -> bool:
+def wait_until_gone(pids: list[int], deadline_s: float = 30) -> bool:
     until = time.monotonic() + deadline_s
     while any(map(psutil.pid_exists, pids)) and time.monotonic() < until:
         time.sleep(0.05)

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import NOT_ANALYSED, read_status
 from streamgauge.plan.family_tables import result_tables_of
 from streamgauge.plan.plan_file import read_plan
 from streamgauge.tables.column import Table
@@ -27,7 +28,9 @@ class ResultTables:
 
     @classmethod
     def read(cls, run: RunDir) -> ResultTables:
-        plan = read_plan(run)
+        plan, status = read_plan(run), read_status(run)
+        if status.status == NOT_ANALYSED:
+            raise CorruptRun(f"{run.location}: {NOT_ANALYSED}: {status.reason}")
         wanted = [table for table in result_tables_of(plan.kind) if table is not MESSAGES]
         return cls({table.name: read_result(run, table) for table in wanted})
 

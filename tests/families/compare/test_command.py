@@ -190,17 +190,24 @@ def test_swapping_a_and_b_inverts_every_verdict(tmp_path: Path) -> None:
     assert ratios["slow"] == pytest.approx([200] * 4, rel=0.15)
     # Every stage again, from the files of the one before.
     run = one_run(tmp_path / "slow")
-    before = (run / "results" / "results.json").read_bytes()
+    before = without_stages(run)
     for path in (run / "results" / "results.json", run / "report" / "index.html"):
         path.unlink()
     assert streamgauge("analyze", run).returncode == 0
     assert streamgauge("report", run).returncode == 0
-    assert (run / "results" / "results.json").read_bytes() == before
+    assert without_stages(run) == before
     assert (
         "NumPackets;Length;slowProd;slowCons;quickProd;quickCons"
         in (run / "report" / "csv" / "repetitions-warm.csv").read_text()
     )
     assert "ok" in streamgauge("runs", "--out", tmp_path / "slow").stdout
+
+
+def without_stages(run: Path) -> dict[str, Any]:
+    """The document but for how long the stages of a run took, which goes on growing."""
+    document: dict[str, Any] = json.loads((run / "results" / "results.json").read_text())
+    del document["stages_s"]
+    return document
 
 
 def _turns(live: Path) -> int:

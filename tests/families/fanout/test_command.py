@@ -102,7 +102,7 @@ def _kill_swarm(out: Path) -> None:
 
 
 def _is_swarm(process: psutil.Process) -> bool:
-    from .streamgauge_command import log_of
+    from tests.cli.streamgauge_command import log_of
 
     return log_of(process.pid).endswith("swarm-0.log")
 
