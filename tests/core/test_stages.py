@@ -52,6 +52,28 @@ def test_a_stage_entered_again_goes_on() -> None:
     assert stages.so_far_s == 0
 
 
+def test_a_stage_may_have_begun_before_it_was_known() -> None:
+    time = Time()
+    stages = Stages(None, time)
+    stages.enter(Stage.WARMING_UP)
+    time.now_s += 20
+    stages.enter(Stage.MEASURING, 4.0)
+    assert stages.so_far_s == 4
+    time.now_s += 1
+    stages.end()
+    assert stages.seconds() == {"warming_up": 16.0, "measuring": 5.0}
+
+
+def test_but_not_before_the_one_before_did() -> None:
+    time = Time()
+    stages = Stages(None, time)
+    stages.enter(Stage.STARTING_AGENTS, 50.0)
+    time.now_s += 2
+    stages.enter(Stage.MEASURING, 9.0)
+    assert stages.seconds() == {"starting_agents": 0.0}
+    assert stages.so_far_s == 2
+
+
 def test_every_stage_has_words() -> None:
     assert set(STAGE_WORDS) == set(Stage)
     assert stages_text({"warming_up": 7.04, "writing": 0.3}) == "warming up 7.0 s · writing the report 0.3 s"

@@ -52,19 +52,21 @@ class Stages:
         self.current: Stage | None = None
         self._since_s = 0.0
 
-    def enter(self, stage: Stage) -> None:
-        """The stage before is over; to enter the one that we are in changes nothing."""
+    def enter(self, stage: Stage, ago_s: float = 0.0) -> None:
+        """The stage before is over; to enter the one that we are in changes nothing. `ago_s`: since when that
+        is so, if it is known only now; not before the stage before began."""
         if stage is not self.current:
-            self.end()
-            self.current, self._since_s = stage, self._now_s()
+            began_s = max(self._since_s, self._now_s() - ago_s) if self.current else self._now_s()
+            self.end(began_s)
+            self.current, self._since_s = stage, began_s
             if self._view is not None:
                 self._view.begin(stage)
 
-    def end(self) -> None:
-        """Of the stage that we are in, if we are in any."""
+    def end(self, at_s: float | None = None) -> None:
+        """Of the stage that we are in, if we are in any; now, or at this time."""
         ended, self.current = self.current, None
         if ended is not None:
-            took_s = self._now_s() - self._since_s
+            took_s = (self._now_s() if at_s is None else at_s) - self._since_s
             self._seconds[ended] = self._seconds.get(ended, 0.0) + took_s
             if self._view is not None:
                 self._view.end(ended, took_s)

@@ -200,8 +200,14 @@ class _Conversation:
             until_s = 0.0
             if isinstance(work, Load) and isinstance(work.rate, float):
                 until_s = work.total_warm_up_messages / work.rate
-        is_warm = time.monotonic() - self._started_s >= until_s
-        self._stages.enter(Stage.MEASURING if is_warm else Stage.WARMING_UP)
+        measured_s = time.monotonic() - self._started_s - until_s
+        if measured_s >= 0:
+            # Since when it is at rest is found afterwards.
+            self._stages.enter(Stage.MEASURING, measured_s)
+        else:
+            # What was taken for measuring when the load changed again was none.
+            was_measuring = self._stages.current is Stage.MEASURING
+            self._stages.enter(Stage.WARMING_UP, self._stages.so_far_s if was_measuring else 0.0)
 
     def _producer_offsets(self, ready: Mapping[str, ReadyAgent]) -> dict[int, int]:
         """By a producer's number; none when all agents share a clock."""
