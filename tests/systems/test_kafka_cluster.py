@@ -15,6 +15,7 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamgauge.core.errors import BadInput, SystemFailed, Unreachable
+from streamgauge.core.guardian import without_mark
 from streamgauge.systems import kafka_properties
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.kafka_properties import HOST, Node, new_uuid
@@ -78,7 +79,12 @@ def test_a_killed_parent_takes_its_broker_along(tmp_path: Path) -> None:
         "here = pathlib.Path(sys.argv[1]); cluster = KafkaCluster(log_dir=here, data_dir=here / 'data');"
         "cluster.launch(); print(*cluster.processes().values(), flush=True); time.sleep(60)"
     )
-    parent = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=without_mark(),  # a command of its own, and no part of whoever runs this
+    )
     with parent:
         assert parent.stdout is not None
         pids = [int(pid) for pid in parent.stdout.readline().split()]

@@ -28,9 +28,7 @@ class ResultTables:
 
     @classmethod
     def read(cls, run: RunDir) -> ResultTables:
-        plan, status = read_plan(run), read_status(run)
-        if status.status == NOT_ANALYSED:
-            raise CorruptRun(f"{run.location}: {NOT_ANALYSED}: {status.reason}")
+        plan = read_plan(run)
         wanted = [table for table in result_tables_of(plan.kind) if table is not MESSAGES]
         return cls({table.name: read_result(run, table) for table in wanted})
 
@@ -47,6 +45,9 @@ def read_result(run: RunDir, table: Table) -> pa.Table:
     """One whole result table, its columns as `tables.results` has them."""
     files = [path for path in run.list_files(run.result(table.name), ".parquet") if not _hidden(path)]
     if not files:
+        # Results of an analysis before that failed now are still there, and are shown.
+        if (status := read_status(run)).status == NOT_ANALYSED:
+            raise CorruptRun(f"{run.location}: {NOT_ANALYSED}: {status.reason}")
         raise CorruptRun(
             f"{run.url(run.result(table.name))}: missing; run `streamgauge analyze {run.location}` first"
         )
