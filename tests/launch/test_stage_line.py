@@ -11,7 +11,7 @@ from streamgauge.launch.stage_line import StageLine
 
 def through(console: Console, **shown: bool) -> None:
     line = StageLine(console, **shown)
-    stages = Stages(line, iter([0.0, 3.0, 3.0, 10.0, 10.0, 10.5]).__next__)
+    stages = Stages(line, iter([0.0, 3.0, 10.0, 10.5]).__next__)
     stages.enter(Stage.STARTING_SPARK)
     line.detail(Stage.STARTING_SPARK, "half of it")
     stages.enter(Stage.WARMING_UP)
