@@ -8,6 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.core.steady_state import SLOT_NS
+from streamgauge.drivers.contract import Driver
+from streamgauge.spec.load import Load
+
+
+def settles(load: Load, driver: Driver) -> bool:
+    """Whether a warm-up goes on until the load is at rest; in simulated time nobody can wait for that."""
+    return load.settles and not driver.capabilities.simulated_time
 
 
 class Extent:
@@ -20,8 +27,9 @@ class Extent:
         self.last = None if messages is None else warm_up + messages
         """How many there are in all."""
 
-    def refresh(self) -> None:
+    def refresh(self) -> bool:
         """Before each batch: has anything become known?"""
+        return False
 
     def room(self, sequence: int, most: int) -> int:
         """How many messages the next batch may have, from this one on."""
@@ -55,11 +63,13 @@ class SettlingExtent(Extent):
         """The first message of each slot."""
         self.slot: int | None = None
 
-    def refresh(self) -> None:
+    def refresh(self) -> bool:
         slot = self._chosen()
-        if slot is not None and slot != self.slot and slot < len(self._firsts):
-            self.slot, self.warm_up = slot, self._firsts[slot]
-            self.last = None if self._messages is None else self.warm_up + self._messages
+        if slot is None or slot == self.slot or slot >= len(self._firsts):
+            return False
+        self.slot, self.warm_up = slot, self._firsts[slot]
+        self.last = None if self._messages is None else self.warm_up + self._messages
+        return True
 
     def cut(self, sequence: int, intended: NDArray[np.int64]) -> NDArray[np.int64]:
         end_ns = self._start_ns + len(self._firsts) * SLOT_NS

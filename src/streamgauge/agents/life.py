@@ -12,6 +12,7 @@ from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.consumer import ConsumerAgent
 from streamgauge.agents.counters import added
 from streamgauge.agents.diary import Diary, Manifest, write_manifest
+from streamgauge.agents.extent import settles
 from streamgauge.agents.live import Live
 from streamgauge.agents.live_publishing import LivePublishing
 from streamgauge.agents.order_producer import OrderProducerAgent
@@ -129,7 +130,7 @@ class _Agent:
         rendezvous: Rendezvous,
     ) -> Iterator[None]:
         """Watch a load that is to settle; only in the end is it known since when its messages count."""
-        if not self._assignment.load.settles or driver.capabilities.simulated_time:
+        if not settles(self._assignment.load, driver):
             yield
             return
         warming_up = WarmingUp(self._live.warm_up_rings, rendezvous.tell_levels)

@@ -10,6 +10,7 @@ import numpy as np
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Diary
+from streamgauge.agents.extent import settles
 from streamgauge.agents.live import Live
 from streamgauge.agents.rendezvous import Ends, Rendezvous
 from streamgauge.core.clock import NS_PER_S
@@ -59,7 +60,7 @@ class Receiving:
         )
         self._reader = reader_of(load.message, assignment.tag, self.client.clock)
         self._keeps = driver.capabilities.replayable
-        self._settles_first = load.settles and not driver.capabilities.simulated_time
+        self._settles_first = settles(load, driver)
         """Then it is known only in the end when measuring began."""
         self._probes = 0
         self._warming_up = -(-load.total_warm_up_messages // load.producer_count)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from streamgauge.agents.acknowledgements import AckCollector, InlineAcks
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Diary
-from streamgauge.agents.extent import Extent, SettlingExtent
+from streamgauge.agents.extent import Extent, SettlingExtent, settles
 from streamgauge.agents.live import Live
 from streamgauge.agents.pacing import Pacer, schedule_of
 from streamgauge.agents.rendezvous import Rendezvous
@@ -54,7 +54,7 @@ class Sending:
         place = (part.topic, part.partition) if isinstance(part, Stream) else None
         self._load, self._columns, self._diary, self._live = load, columns, diary, live
         self.number, self._part = part.number, part
-        self._settles_first = load.settles and not driver.capabilities.simulated_time
+        self._settles_first = settles(load, driver)
         self.extent: Extent | None = None
         """Which of its messages count; made at the start."""
         self._topics = range(topics) if place is None else [place[0]]
@@ -111,6 +111,7 @@ class Sending:
         clock = self.client.clock
         pacer = None if self._schedule is None else Pacer(self._schedule, start_ns)
         extent = self.extent = self._extent(start_ns, rendezvous)
+        end_ns, end_is_limit = self._end(start_ns, extent)
         sequence = turn = committed = 0
         # Of a load that settles it is known only in the end when measuring began.
         measuring = self._settles_first
@@ -122,8 +123,8 @@ class Sending:
                     yield from self._wait_for_fates(clock.now_ns() + patience_ns, acks, rendezvous)
                 self._diary.mark("measure_begin", clock.now_ns(), self.number)
                 measuring = True
-            extent.refresh()
-            end_ns, end_is_limit = self._end(start_ns, extent)
+            if extent.refresh():
+                end_ns, end_is_limit = self._end(start_ns, extent)
             now = clock.now_ns()
             if now >= end_ns or rendezvous.stopping():
                 self.timed_out = end_is_limit and now >= end_ns

@@ -78,11 +78,15 @@ def settled(levels: Levels, *, least: int = LEAST_SLOTS, tolerance: float = TOLE
     if len(rest) < least:
         return Rest(None, Unrest.TOO_SHORT)
     # Waiting costs little, and beginning too soon the figures: a hint of a trend is enough here.
-    for part, moving, p in ((tail, _STILL_MOVING, _TREND_P), (in_slots(rest), tolerance / 2, _HINT_P)):
-        change, chance = _trend(part)
+    slots = in_slots(rest)
+    trend = _trend(slots)
+    for (change, chance), moving, p in (
+        (_trend(tail), _STILL_MOVING, _TREND_P),
+        (trend, tolerance / 2, _HINT_P),
+    ):
         if abs(change) > math.log1p(moving) and chance < p:
             return Rest(None, Unrest.TREND, math.expm1(change))
-    return _unrest(in_slots(rest), tolerance) or Rest(start)
+    return _unrest(slots, trend, tolerance) or Rest(start)
 
 
 def judged(levels: Levels, *, tolerance: float = TOLERANCE) -> Rest:
@@ -90,7 +94,7 @@ def judged(levels: Levels, *, tolerance: float = TOLERANCE) -> Rest:
     if len(levels) < LEAST_SLOTS:
         return Rest(None, Unrest.TOO_SHORT)
     logs = np.log(in_slots(levels))
-    found = _unrest(logs, tolerance)
+    found = _unrest(logs, _trend(logs), tolerance)
     if found is not None:
         return found
     band = max(math.log1p(tolerance), _BAND_SDS * _noise(logs))
@@ -119,9 +123,10 @@ def _near(logs: Levels, level: float, tail: Levels, tolerance: float) -> int:
     return start
 
 
-def _unrest(logs: Levels, tolerance: float) -> Rest | None:
+def _unrest(logs: Levels, trend: tuple[float, float], tolerance: float) -> Rest | None:
+    """`trend`: of these very levels, which takes longest to find."""
     found: list[tuple[float, Rest]] = []
-    change, chance = _trend(logs)
+    change, chance = trend
     if abs(change) > math.log1p(tolerance) and chance < _TREND_P:
         line = np.linspace(-0.5, 0.5, len(logs)) * change
         found.append((_left(logs - line), Rest(None, Unrest.TREND, math.expm1(change))))
