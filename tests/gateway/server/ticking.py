@@ -44,7 +44,7 @@ _PROGRAM = """
         def close(self):
             self.task.cancel()
             super().close()
-            print("closed", self.process, flush=True)
+            os.write(1, f"closed {self.process}\\n".encode())  # whole, whoever else writes
 
     serve(
         ServerSettings.model_validate({"port": int(sys.argv[2])}),

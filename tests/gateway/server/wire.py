@@ -40,7 +40,7 @@ class Wire:
         self._on_loop(self._set_clogged(False))
 
     def close(self) -> None:
-        self._listening.close()
+        self._on_loop(self._stop_listening())
         self.cut()
         self._on_loop(asyncio.sleep(0))
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -52,6 +52,9 @@ class Wire:
 
     async def _listen(self) -> asyncio.Server:
         return await self._loop.create_server(lambda: _End(self, None), "127.0.0.1", 0)
+
+    async def _stop_listening(self) -> None:
+        self._listening.close()  # by the loop's own thread: connections that end at the same time count too
 
     async def _cut(self) -> None:
         for end in tuple(self._ends):
