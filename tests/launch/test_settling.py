@@ -8,8 +8,9 @@ import pytest
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.steady_state import SLOT_S
+from streamgauge.launch.levels import levels_of
 from streamgauge.launch.meeting import MEASURE, Call
-from streamgauge.launch.settling import Settling, measured_slots, rest_since
+from streamgauge.launch.settling import Settling, look_at, measured_slots
 from streamgauge.plan.warm_up_file import WarmUpEnding
 from streamgauge.spec.load import Load
 
@@ -95,6 +96,11 @@ def test_a_load_that_changes_again_and_again_comes_to_the_limit(call: Call) -> N
     assert case.ending is WarmUpEnding.LIMIT
 
 
+def rest_since(agents: list[list[list[float | None]]], systems_cores: np.ndarray | None) -> int | None:
+    systems = None if systems_cores is None else np.cumsum(systems_cores * SLOT_S)
+    return look_at(levels_of(agents, systems)).rest
+
+
 def told(levels: np.ndarray, cores: float | np.ndarray = 0.3) -> list[list[float | None]]:
     """As a consumer says it."""
     cpu_s = np.cumsum(np.broadcast_to(cores, levels.shape) * SLOT_S)
@@ -121,9 +127,9 @@ def test_rest_of_latency_and_cpu_alike() -> None:
 
 def test_systems_have_to_be_at_rest_too() -> None:
     latency = 1e6 * noise(60)
-    compiling = 1 + np.where(np.arange(60) < 40, 1.0, 0.2) * noise(60, 2)
+    compiling = np.where(np.arange(60) < 40, 1.0, 0.2) * noise(60, 2)
     assert rest_since([told(latency)], compiling) == pytest.approx(40, abs=2)
-    rising = 1 + np.linspace(0.1, 1.9, 60)
+    rising = np.linspace(0.1, 1.9, 60)
     assert rest_since([told(latency)], rising) is None
 
 

@@ -217,11 +217,10 @@ class _Conversation:
 
     @property
     def warm_up(self) -> WarmUp | None:
-        settling = self._settling
-        if settling is None or settling.slot is None:
+        if self._settling is None:
             return None
-        messages = {int(n): count for m in self._done.values() for n, count in m.warm_up_messages.items()}
-        return WarmUp(ended=settling.ending, seconds=settling.slot * SLOT_S, messages=messages)
+        done = self._done.values()
+        return self._settling.outcome({int(n): c for m in done for n, c in m.warm_up_messages.items()})
 
     def manifests(self) -> list[Manifest]:
         return [self._done[agent] for agent in self._agents if agent in self._done]

@@ -11,24 +11,25 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from dataclasses import dataclass
 
-import numpy as np
-import psutil
-from numpy.typing import NDArray
-
-from streamgauge.core.steady_state import LEAST_SLOTS, SLOT_S, settled
+from streamgauge.core.steady_state import SLOT_S, settled
+from streamgauge.launch.levels import Levels, SystemCpu, levels_of
 from streamgauge.launch.meeting import MEASURE, Call
-from streamgauge.plan.warm_up_file import WarmUpEnding
+from streamgauge.plan.warm_up_file import Series, Waiting, WarmUp, WarmUpEnding
 from streamgauge.spec.load import Load
 
 _LOOK_S = SLOT_S
-_CPU_TOGETHER = 4
-"""Slots: CPU time is told in hundredths of a second."""
-_LEAST_TOLD = 0.5
-"""Of all slots, with a message in them: of fewer nothing can be said."""
 
-Series = NDArray[np.float64]
+
+@dataclass(frozen=True)
+class Look:
+    """What was found of the levels up to now."""
+
+    rest: int | None
+    """The slot since which all of them are at rest."""
+    waiting: Waiting | None = None
+    """Else what keeps the load from it."""
 
 
 class Settling:
@@ -42,8 +43,10 @@ class Settling:
         self._lead = math.ceil(lead_s / SLOT_S) + 1
         self._measured = measured_slots(load)
         self._limit = math.ceil(load.warm_up_limit / SLOT_S)
-        self._systems = _SystemCpu(pids)
+        self._systems = SystemCpu(pids)
         self._looked_s = 0.0
+        self._levels: Levels | None = None
+        self._waited: list[Waiting] = []
         self.slot: int | None = None
         self.ending = WarmUpEnding.AT_REST
 
@@ -54,8 +57,14 @@ class Settling:
         self._looked_s = now_s
         self._systems.look(now_s)
         told = [found[0] for agent in self._agents if (found := self._call.told(agent, "levels")) is not None]
-        if len(told) == len(self._agents):
-            self.judge(min(map(len, told)), rest_since(told, self._systems.levels(min(map(len, told)))))
+        slots = min(map(len, told)) if len(told) == len(self._agents) else 0
+        if slots < 2 or (self._levels is not None and slots <= len(self._levels.agents_cores)):
+            return  # nothing new
+        self._levels = levels_of(told, self._systems.used_s(slots))
+        seen = look_at(self._levels)
+        if seen.waiting is not None and not (self._waited and self._waited[-1].is_same(seen.waiting)):
+            self._waited.append(seen.waiting)
+        self.judge(slots, seen.rest)
 
     def judge(self, now: int, rest: int | None) -> None:
         """`now`: slots that are over; `rest`: the one since which all is at rest, None if it is not."""
@@ -77,6 +86,18 @@ class Settling:
             # About to end, and not at rest any more.
             self._begin_again(now)
 
+    def outcome(self, messages: dict[int, int]) -> WarmUp | None:
+        """How it ended, of how many messages by producer; None while it has not."""
+        if self.slot is None:
+            return None
+        return WarmUp(
+            ended=self.ending,
+            seconds=self.slot * SLOT_S,
+            messages=messages,
+            levels=None if self._levels is None else self._levels.kept(),
+            waited=tuple(self._waited),
+        )
+
     def _begin_again(self, slot: int) -> None:
         if slot <= self._limit:
             self._say(slot)
@@ -97,71 +118,15 @@ def measured_slots(load: Load) -> int | None:
     return math.ceil(load.total_messages / load.rate / SLOT_S)
 
 
-def rest_since(told: list[list[list[float | None]]], systems: Series | None) -> int | None:
-    """The slot since which latency and CPU are at rest, by what each agent told of each slot."""
-    slots = min(map(len, told))
-    if slots < LEAST_SLOTS:
-        return None
-    latency = _latency([agent[:slots] for agent in told])
-    if latency is None:
-        return None
-    agents = sum(_cores(np.array([row[2] for row in agent[:slots]], float)) for agent in told)
+def look_at(levels: Levels) -> Look:
+    """Since which slot latency and CPU are at rest; else what keeps the load from it."""
+    if levels.latency_ms is None:
+        return Look(None, Waiting(slot=len(levels.agents_cores), series=Series.LATENCY))
     starts = []
-    for levels in (latency, 1 + np.asarray(agents), systems):
-        if levels is None:
-            continue
-        found = settled(levels)
+    for series, values in levels:
+        found = settled(values)
         if found.start is None:
-            return None
+            why = Waiting(slot=len(values), series=series, unrest=found.unrest, change=round(found.change, 3))
+            return Look(None, why)
         starts.append(found.start)
-    return max(starts)
-
-
-def _latency(told: list[list[list[float | None]]]) -> Series | None:
-    """Of each slot over all consumers, weighted by their messages."""
-    rows = np.array([[[row[0] or 0, row[1] or np.nan] for row in agent] for agent in told], float)
-    counts, logs = np.where(np.isnan(rows[:, :, 1]), 0, rows[:, :, 0]), np.log(rows[:, :, 1])
-    totals = counts.sum(axis=0)
-    has_some = totals > 0
-    if has_some.mean() < _LEAST_TOLD:
-        return None
-    means = np.nansum(counts * np.nan_to_num(logs), axis=0)[has_some] / totals[has_some]
-    slots = np.arange(len(totals))
-    levels: Series = np.exp(np.interp(slots, slots[has_some], means))
-    return levels
-
-
-def _cores(cpu_s: Series) -> Series:
-    """Cores used in each slot, as a mean over the last ones."""
-    used = np.diff(cpu_s)
-    padded = np.concatenate([np.full(_CPU_TOGETHER, used[0]), used])
-    windows = np.lib.stride_tricks.sliding_window_view(padded, _CPU_TOGETHER)
-    cores: Series = windows.mean(axis=1) / SLOT_S
-    return cores
-
-
-class _SystemCpu:
-    """CPU of the systems under test, looked at by the launcher."""
-
-    def __init__(self, pids: Mapping[str, int]) -> None:
-        self._processes = []
-        for pid in pids.values():
-            with suppress(psutil.Error):
-                self._processes.append(psutil.Process(pid))
-        self._seen: list[tuple[float, float]] = []
-
-    def look(self, now_s: float) -> None:
-        used = 0.0
-        for process in self._processes:
-            with suppress(psutil.Error):
-                cpu = process.cpu_times()
-                used += cpu.user + cpu.system
-        self._seen.append((now_s, used))
-
-    def levels(self, slots: int) -> Series | None:
-        """By slot, the last of which is now; None where there is no process of ours."""
-        if not self._processes or len(self._seen) < 2:
-            return None
-        at_s, used = np.array(self._seen).T
-        ends_s = at_s[-1] - SLOT_S * np.arange(slots - 1, -1, -1)
-        return 1 + _cores(np.interp(ends_s, at_s, used))
+    return Look(max(starts))

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.steady_state import Unrest
 from streamgauge.plan.agent_tasks import AgentTask, Stream
 from streamgauge.spec.model import SpecModel
 
@@ -23,6 +24,39 @@ class WarmUpEnding(StrEnum):
     """It was not at rest by `warm_up_limit`; measuring began all the same."""
 
 
+class Series(StrEnum):
+    """What has to be at rest."""
+
+    LATENCY = "latency"
+    AGENTS_CPU = "agents_cpu"
+    SYSTEMS_CPU = "systems_cpu"
+    """Of the systems that we started."""
+
+
+class WarmUpLevels(SpecModel):
+    """What each slot of the load was like, from its beginning to the last look."""
+
+    slot_s: float
+    latency_ms: list[float] | None = None
+    """Median; None: too few slots had a message."""
+    agents_cores: list[float] | None = None
+    systems_cores: list[float] | None = None
+
+
+class Waiting(SpecModel):
+    """What kept the load from rest, since this many slots were over."""
+
+    slot: int
+    series: Series
+    unrest: Unrest | None = None
+    """None: too few messages to tell."""
+    change: float = 0.0
+    """The ratio of levels, less 1, that the unrest was."""
+
+    def is_same(self, other: Waiting) -> bool:
+        return (self.series, self.unrest) == (other.series, other.unrest)
+
+
 class WarmUp(SpecModel):
     """Of one case."""
 
@@ -30,6 +64,9 @@ class WarmUp(SpecModel):
     seconds: float
     messages: dict[int, int]
     """By producer."""
+    levels: WarmUpLevels | None = None
+    waited: tuple[Waiting, ...] = ()
+    """For what, one after the other."""
 
 
 _WARM_UPS: TypeAdapter[dict[str, WarmUp]] = TypeAdapter(dict[str, WarmUp])

@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from streamgauge.core.steady_state import Unrest
+from streamgauge.plan.warm_up_file import Series, WarmUpEnding
 from streamgauge.report.document import Bottleneck, Document, Part, Verdicts
 from streamgauge.report.parameters import Parameters
 
@@ -161,6 +163,33 @@ class Second(Brief):
     """since the start, by intended time"""
 
 
+class Waited(Part):
+    """What kept a load from rest for a while."""
+
+    since_s: float
+    series: Series
+    unrest: Unrest | None
+    """null: too few messages to tell"""
+    change: float
+    """the ratio of levels, less 1, that the unrest was"""
+
+
+class WarmUpCourse(Part):
+    """Of a warm-up that went on until the load was at rest: its levels, a slot of time after another."""
+
+    ended: WarmUpEnding
+    end_s: float
+    """since when messages count"""
+    slot_s: float
+    latency_ms: list[float] | None
+    """median of each slot, of warm-up and measured phase alike"""
+    agents_cores: list[float] | None
+    """cores that all agents kept busy"""
+    systems_cores: list[float] | None
+    """cores that the systems kept busy which we started"""
+    waited: list[Waited]
+
+
 class Case(Verdicts):
     case: str
     """id of the case"""
@@ -174,6 +203,8 @@ class Case(Verdicts):
     """of the measured phase"""
     warm_up: Accounting | None
     """of the warm-up; null: there was none"""
+    warm_up_course: WarmUpCourse | None = None
+    """null: its length was fixed beforehand"""
     latency_ms: Legs
     schedule_lag_ms: Statistics
     """sent − intended"""

@@ -9,6 +9,7 @@ from typing import Any
 from streamgauge.core.status import RunStatus
 from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Validity, cause
 from streamgauge.plan.cases import Case as PlannedCase
+from streamgauge.plan.warm_up_file import WarmUp
 from streamgauge.report.case_document import (
     SCHEDULE_LAG,
     Accounting,
@@ -71,6 +72,7 @@ def case_of(case: PlannedCase, status: RunStatus, tables: ResultTables) -> Case:
         "parameters": effective_parameters(case),
         "accounting": _counts(whole[ACCOUNTING.name], MEASURE),
         "warm_up": _warm_up(whole[ACCOUNTING.name]),
+        "warm_up_course": None if case.warm_up is None else _course(case.warm_up),
         "schedule_lag_ms": latency.pop(SCHEDULE_LAG),
         "latency_ms": latency,
         "range_s": {name: _first(whole[RANGES.name], f"{name}_s") for name in Ranges.model_fields},
@@ -157,6 +159,16 @@ def _counts(rows: Iterable[Row], phase: str) -> dict[str, int]:
 def _warm_up(rows: Iterable[Row]) -> dict[str, int] | None:
     counts = _counts(rows, WARM_UP)
     return counts if any(counts.values()) else None
+
+
+def _course(warm_up: WarmUp) -> dict[str, Any] | None:
+    levels = warm_up.levels
+    if levels is None:
+        return None
+    waited = [
+        {"since_s": each.slot * levels.slot_s, **each.model_dump(exclude={"slot"})} for each in warm_up.waited
+    ]
+    return {"ended": warm_up.ended, "end_s": warm_up.seconds, **levels.model_dump(), "waited": waited}
 
 
 def _latency(rows: Iterable[Row], names: tuple[str, ...]) -> dict[str, Any]:

@@ -52,6 +52,7 @@ from streamgauge.report.time_figures import (
     traffic_figure,
 )
 from streamgauge.report.verdict_show import cause_blocks, part_badge
+from streamgauge.report.warm_up_figure import warm_up_figure
 from streamgauge.report.words import (
     COUNT_MEANINGS,
     COUNT_NAMES,
@@ -97,7 +98,11 @@ def case_section(case: Case, tables: ResultTables, *, is_open: bool, is_alone: b
 
 def _measured(case: Case, tables: ResultTables) -> list[Block]:
     resources = tables.rows(RESOURCES, case.case)
-    latencies = [percentile_figure(case, tables.rows(HISTOGRAM, case.case)), latency_figure(case)]
+    latencies = [
+        percentile_figure(case, tables.rows(HISTOGRAM, case.case)),
+        latency_figure(case),
+        warm_up_figure(case),
+    ]
     usage = [figure(case, resources) for figure in (cpu_figure, memory_figure, traffic_figure)]
     warm_up = warm_up_sentence(case)
     return [

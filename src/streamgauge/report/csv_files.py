@@ -15,8 +15,8 @@ from streamgauge.report.case_document import Accounting
 from streamgauge.report.document import Document
 from streamgauge.report.result_tables import ResultTables
 
-_LISTS = ("clocks", "topics", "partitions", "seconds")
-"""Parts of a case that are tables themselves: they have files of their own."""
+_LISTS = ("clocks", "warm_up_course", "topics", "partitions", "seconds")
+"""Parts of a case that are tables themselves, most with files of their own."""
 
 
 def write_csv_files(run: RunDir, tables: ResultTables) -> list[str]:

@@ -38,6 +38,10 @@ class ProtobufOrders(Part):
     protobuf: str
 
 
+ENDING_WORDS = {WarmUpEnding.AT_REST: "at rest", WarmUpEnding.LIMIT: "its limit, not at rest"}
+"""Until what a warm-up went on."""
+
+
 class Parameters(Part):
     """All that was asked for."""
 
@@ -55,10 +59,10 @@ class Parameters(Part):
     rate: float | Literal["unlimited"] | list[RateStep]
     """messages a second of all producers together, unlimited, or steps"""
     warm_up_messages: int
-    warm_up_s: float | None = None
-    """How long it went on, where that was until the load was at rest."""
-    warm_up_ended: WarmUpEnding | None = None
     """sent ahead of the counted ones"""
+    warm_up_s: float | None = None
+    """how long it went on, where that was until the load was at rest"""
+    warm_up_ended: WarmUpEnding | None = None
     message_size: int | DrawnSize | LinesOf | ProtobufOrders
     """bytes of the value; or how they are drawn; or the file whose lines they are"""
     keys: str
@@ -164,9 +168,7 @@ def _until_text(parameters: Parameters) -> str:
     """How a warm-up ended that went on until the load was at rest."""
     if parameters.warm_up_ended is None:
         return ""
-    is_limit = parameters.warm_up_ended is WarmUpEnding.LIMIT
-    reason = "its limit, not at rest" if is_limit else "at rest"
-    return f" in {parameters.warm_up_s:.3g} s, until {reason}"
+    return f" in {parameters.warm_up_s:.3g} s, until {ENDING_WORDS[parameters.warm_up_ended]}"
 
 
 def swept_text(parameters: Parameters) -> str:

@@ -1,0 +1,116 @@
+"""The levels of a load that warms up, slot by slot: its latency, and the CPU of agents and systems.
+
+Agents tell of every slot (agents/warming_up); the systems that we started are looked at from here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.core.steady_state import SLOT_S
+from streamgauge.plan.warm_up_file import Series, WarmUpLevels
+
+_LEAST_TOLD = 0.5
+"""Of all slots, with a message in them: of fewer nothing can be said."""
+
+Values = NDArray[np.float64]
+Told = list[list[list[float | None]]]
+"""By agent and slot: messages received, their median latency in ns, CPU seconds used so far."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    latency_ms: Values | None
+    """None: too few slots had a message."""
+    agents_cores: Values
+    systems_cores: Values | None
+    """None: there is no process of ours."""
+
+    def __iter__(self) -> Iterator[tuple[Series, Values]]:
+        """Those that have to be at rest, as they are judged.
+
+        CPU counts beside a core that is always busy: who uses 2% of one instead of 1% is no other.
+        """
+        if self.latency_ms is not None:
+            yield Series.LATENCY, self.latency_ms
+        yield Series.AGENTS_CPU, 1 + self.agents_cores
+        if self.systems_cores is not None:
+            yield Series.SYSTEMS_CPU, 1 + self.systems_cores
+
+    def kept(self) -> WarmUpLevels:
+        """As they are written down."""
+        return WarmUpLevels(
+            slot_s=SLOT_S,
+            latency_ms=_rounded(self.latency_ms),
+            agents_cores=_rounded(self.agents_cores),
+            systems_cores=_rounded(self.systems_cores),
+        )
+
+
+def levels_of(told: Told, systems: Values | None) -> Levels:
+    """`systems`: CPU seconds that they had used at the end of each slot."""
+    slots = min(map(len, told))
+    agents = [agent[:slots] for agent in told]
+    cpu_s = np.array([[row[2] for row in agent] for agent in agents], float).sum(axis=0)
+    return Levels(_latency(agents), _cores(cpu_s), None if systems is None else _cores(systems))
+
+
+def _latency(told: Told) -> Values | None:
+    """Of each slot over all consumers, weighted by their messages."""
+    rows = np.array([[[row[0] or 0, row[1] or np.nan] for row in agent] for agent in told], float)
+    counts, logs = np.where(np.isnan(rows[:, :, 1]), 0, rows[:, :, 0]), np.log(rows[:, :, 1] / 1e6)
+    totals = counts.sum(axis=0)
+    has_some = totals > 0
+    if has_some.mean() < _LEAST_TOLD:
+        return None
+    means = np.nansum(counts * np.nan_to_num(logs), axis=0)[has_some] / totals[has_some]
+    slots = np.arange(len(totals))
+    levels: Values = np.exp(np.interp(slots, slots[has_some], means))
+    return levels
+
+
+def _cores(cpu_s: Values) -> Values:
+    """Kept busy in each slot; before the first one nobody looked, so it is taken to be like the second."""
+    used = np.diff(cpu_s)
+    cores: Values = np.concatenate([used[:1], used]) / SLOT_S
+    return cores
+
+
+class SystemCpu:
+    """CPU of the systems under test, looked at by the launcher."""
+
+    def __init__(self, pids: Mapping[str, int]) -> None:
+        self._clocks = [_cpu_clock(pid) for pid in pids.values()]
+        self._seen: list[tuple[float, float]] = []
+
+    def look(self, now_s: float) -> None:
+        used = 0.0
+        for clock in self._clocks:
+            with suppress(OSError):  # a process that has ended uses no more
+                used += time.clock_gettime(clock)
+        self._seen.append((now_s, used))
+
+    def used_s(self, slots: int) -> Values | None:
+        """At the end of each slot, the last of which is now; None where there is no process of ours."""
+        if not self._clocks or len(self._seen) < 2:
+            return None
+        at_s, used = np.array(self._seen).T
+        ends_s = at_s[-1] - SLOT_S * np.arange(slots - 1, -1, -1)
+        found: Values = np.interp(ends_s, at_s, used)
+        return found
+
+
+def _cpu_clock(pid: int) -> int:
+    """Linux's name of a process's CPU clock (see clock_getcpuclockid(3)), which tells ns; /proc has
+    hundredths of a second only, a twenty-fifth of a slot."""
+    return (~pid << 3) | 2
+
+
+def _rounded(values: Values | None) -> list[float] | None:
+    return None if values is None else [float(f"{value:.4g}") for value in values]

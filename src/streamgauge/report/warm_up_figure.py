@@ -1,0 +1,93 @@
+"""The course of a warm-up that went on until the load was at rest: each level against where it ended."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from streamgauge.core.steady_state import LEAST_SLOTS, Unrest
+from streamgauge.plan.warm_up_file import Series
+from streamgauge.report.case_document import Case, Waited, WarmUpCourse
+from streamgauge.report.parameters import ENDING_WORDS
+from streamgauge.report.plot_parts import Trace, line_style, short
+from streamgauge.report.shown import Figure
+
+_NAMES = {
+    Series.LATENCY: "latency, median",
+    Series.AGENTS_CPU: "CPU of agents",
+    Series.SYSTEMS_CPU: "CPU of the system",
+}
+_UNREST_WORDS = {
+    None: "too few messages to tell",
+    Unrest.TOO_SHORT: "not long enough at one level",
+    Unrest.TREND: "a trend",
+    Unrest.STEP: "a step",
+    Unrest.SWING: "a swing",
+    Unrest.SCATTER: "scatter",
+}
+_WITH_SIZE = (Unrest.TREND, Unrest.STEP, Unrest.SWING)
+_LEAST_LEVEL = 1e-3
+"""Cores: what is divided by."""
+_MOST_TOLD = 6
+
+
+def warm_up_figure(case: Case) -> Figure | None:
+    course = case.warm_up_course
+    if course is None:
+        return None
+    lines = [
+        _line(number, course, _NAMES[series], levels, unit)
+        for number, (series, levels, unit) in enumerate(
+            (
+                (Series.LATENCY, course.latency_ms, "ms"),
+                (Series.AGENTS_CPU, course.agents_cores, "cores"),
+                (Series.SYSTEMS_CPU, course.systems_cores, "cores"),
+            )
+        )
+        if levels
+    ]
+    if not lines:
+        return None
+    label = {"xref": "x", "yref": "paper", "x": course.end_s, "y": 1, "xanchor": "right", "yanchor": "top"}
+    text = f"warm-up {course.end_s:.3g} s, until {ENDING_WORDS[course.ended]}"
+    band = {"type": "rect", "xref": "x", "yref": "paper", "x0": 0, "x1": course.end_s, "y0": 0, "y1": 1}
+    layout: Trace = {
+        "xaxis": {"title": {"text": "seconds since the start"}, "rangemode": "tozero"},
+        "yaxis": {"title": {"text": "times its level at the end"}, "type": "log"},
+        "hovermode": "x unified",
+        "shapes": [band | {"layer": "below", "line": {"width": 0}, "fillcolor": "var(--shade)"}],
+        "annotations": [label | {"text": text, "showarrow": False, "font": {"color": "var(--muted)"}}],
+    }
+    return Figure(
+        "Warm-up: latency and CPU against their levels at the end", lines, layout, _waited_text(course)
+    )
+
+
+def _line(number: int, course: WarmUpCourse, name: str, levels: list[float], unit: str) -> Trace:
+    level = max(median(levels[-LEAST_SLOTS:]), _LEAST_LEVEL)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        # A slot's level stands at its end: there it is known.
+        "x": [round((slot + 1) * course.slot_s, 2) for slot in range(len(levels))],
+        "y": [short(value / level) if value > 0 else None for value in levels],
+        "customdata": [short(value) for value in levels],
+        "line": line_style(number, 2),
+        "hovertemplate": f"%{{customdata:,.3~f}} {unit}, %{{y:.2f}} ×",
+    }
+
+
+def _waited_text(course: WarmUpCourse) -> str | None:
+    """What kept it from rest, the last of it: the first of a cold system is no news."""
+    if not course.waited:
+        return None
+    told = [
+        f"{_NAMES[each.series]} ({_unrest_text(each)}) from {each.since_s:.3g} s" for each in course.waited
+    ]
+    left_out = "… " if len(told) > _MOST_TOLD else ""
+    return f"It waited for: {left_out}{'; '.join(told[-_MOST_TOLD:])}."
+
+
+def _unrest_text(waited: Waited) -> str:
+    size = f" of {waited.change:+.0%}" if waited.unrest in _WITH_SIZE else ""
+    return f"{_UNREST_WORDS[waited.unrest]}{size}"
