@@ -74,6 +74,28 @@ def test_a_later_slot_may_be_said_meanwhile() -> None:
     assert (producer.extent.slot, producer.extent.warm_up, producer.sequence) == (4, 400, 650)
 
 
+def test_an_earlier_slot_may_be_said_again() -> None:
+    producer = Settling()
+    producer.send(400)
+    producer.said = 3
+    producer.send(500)
+    producer.said = 5
+    producer.send(540)
+    producer.said = 4
+    producer.send(10_000)
+    assert (producer.extent.slot, producer.extent.warm_up, producer.sequence) == (4, 400, 650)
+
+
+def test_what_is_put_off_to_a_slot_to_come_does_not_end_before_it() -> None:
+    producer = Settling()
+    producer.send(400)
+    producer.said = 3
+    producer.send(500)
+    producer.said = 7
+    producer.send(10_000)
+    assert (producer.extent.slot, producer.extent.warm_up, producer.sequence) == (7, 700, 950)
+
+
 def test_a_slot_that_has_not_come_is_waited_for() -> None:
     producer = Settling()
     producer.said = 6

@@ -12,13 +12,23 @@ from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Manifest
 from streamgauge.agents.life import live_through
 from streamgauge.core.errors import BadInput, Unreachable
+from streamgauge.core.steady_state import SLOT_NS
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.spec.target import Target
 from streamgauge.tables.events import MARKS, RECEIVES, SENDS
 
 from ..recording.recorder import Recorder
 from .conftest import Assign
-from .fakes import ALWAYS, START_NS, FakeClock, FakeConsumer, FakeDriver, FakeProducer, FakeRendezvous
+from .fakes import (
+    ALWAYS,
+    START_NS,
+    FakeClock,
+    FakeConsumer,
+    FakeDriver,
+    FakeProducer,
+    FakeRendezvous,
+    RealTimeDriver,
+)
 
 
 class World:
@@ -181,3 +191,18 @@ def test_a_manifest_that_cannot_be_written_is_told_all_the_same(
     manifest = live_through(assign(messages=10, rate="1k/s"), FakeRendezvous())
     assert (manifest.outcome, manifest.reason) == ("failed", "the disk is full")
     assert client.closed
+
+
+def test_a_producer_marks_where_its_own_count_begins_not_what_was_said_after_its_end(
+    assign: Assign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assignment = assign(messages=500, rate="1k/s", warm_up_messages="auto")
+    driver = RealTimeDriver(FakeProducer(FakeClock()))
+    monkeypatch.setattr(life, "open_driver", lambda *_: driver)
+    rendezvous = FakeRendezvous()
+    rendezvous.measured_slot = lambda: 5 if "finished" in rendezvous.said else 2
+    manifest = live_through(assignment, rendezvous)
+    assert manifest.measured_slots == {"0": 2}
+    assert manifest.warm_up_messages == {"0": 500}
+    marks = {row["mark"]: row["at_ns"] for row in Recorder(assignment.run).rows(MARKS)}
+    assert marks["measure_begin"] == START_NS + 2 * SLOT_NS

@@ -72,6 +72,38 @@ def test_it_begins_again_when_the_load_has_changed_since(call: Call) -> None:
     assert case.ending is WarmUpEnding.AT_REST
 
 
+def test_rest_that_is_lost_for_one_look_costs_nothing(call: Call) -> None:
+    case = settling(call)
+    case.judge(20, 6)
+    assert call.hear(MEASURE) == {"slot": 6}
+    case.judge(20, None)  # put off: it would end before the next look
+    assert call.hear(MEASURE) == {"slot": 20}
+    case.judge(22, 6)
+    assert call.hear(MEASURE) == {"slot": 22 + LEAD - 16}
+    assert case.ending is WarmUpEnding.AT_REST
+
+
+def test_a_short_measured_time_is_not_begun_again_for_one_look(call: Call) -> None:
+    case = settling(call, messages=2000)  # two seconds
+    case.judge(20, 2)
+    assert call.hear(MEASURE) == {"slot": 20 + LEAD - 8}
+    case.judge(20, None)
+    case.judge(22, 2)
+    assert call.hear(MEASURE) == {"slot": 22 + LEAD - 8}
+
+
+def test_who_ended_before_it_heard_measured_what_was_not_at_rest(call: Call) -> None:
+    case = settling(call)
+    assert case.outcome({}, []) is None
+    case.judge(20, 6)
+    case.judge(20, 12)
+    heard, unheard = case.outcome({0: 600, 1: 600}, [12, 12]), case.outcome({0: 600, 1: 300}, [12, 6])
+    assert heard is not None
+    assert unheard is not None
+    assert (heard.ended, heard.seconds) == (WarmUpEnding.AT_REST, 3.0)
+    assert unheard.ended is WarmUpEnding.UNHEARD
+
+
 def test_nobody_is_told_what_would_come_too_late(call: Call) -> None:
     case = settling(call)
     case.judge(20, 6)

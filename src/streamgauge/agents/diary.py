@@ -34,6 +34,8 @@ class Manifest:
     """What the client counted, e.g. JNI calls; most count nothing."""
     warm_up_messages: dict[str, int] = field(default_factory=dict)
     """By producer, where the warm-up went on until the load was at rest."""
+    measured_slots: dict[str, int] = field(default_factory=dict)
+    """By producer, then: the slot since which its messages count."""
     live: dict[str, Any] = field(default_factory=dict)
     """What was published for the live view, and what that cost; empty when nothing was."""
 

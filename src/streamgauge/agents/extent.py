@@ -65,8 +65,13 @@ class SettlingExtent(Extent):
 
     def refresh(self) -> bool:
         slot = self._chosen()
-        if slot is None or slot == self.slot or slot >= len(self._firsts):
+        if slot is None or slot == self.slot:
             return False
+        if slot >= len(self._firsts):
+            # Not yet; and what was said before it is said no more.
+            was_known = self.slot is not None
+            self.slot = self.warm_up = self.last = None
+            return was_known
         self.slot, self.warm_up = slot, self._firsts[slot]
         self.last = None if self._messages is None else self.warm_up + self._messages
         return True

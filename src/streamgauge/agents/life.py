@@ -139,12 +139,16 @@ class _Agent:
             yield
         finally:
             warming_up.stop()
-        slot = rendezvous.measured_slot()
+        begun: list[tuple[int | None, int | None]] = [(None, rendezvous.measured_slot())]
         if isinstance(role, ProducerAgent):
+            # Not by what was said last: it may have ended before it heard that.
+            begun = [*role.measured_slots.items()]
             self.manifest.warm_up_messages = {str(n): count for n, count in role.warm_up_messages.items()}
-        if slot is not None:
-            begun_ns = start.at_ns + slot * SLOT_NS
-            self._diary.mark("measure_begin", begun_ns, cpu_s=warming_up.cpu_s_at(slot))
+            self.manifest.measured_slots = {str(n): slot for n, slot in role.measured_slots.items()}
+        for number, slot in begun:
+            if slot is not None:
+                begun_ns = start.at_ns + slot * SLOT_NS
+                self._diary.mark("measure_begin", begun_ns, number, warming_up.cpu_s_at(slot))
 
     def _producer(self, driver: Driver) -> ProducerAgent | OrderProducerAgent:
         task, load = self._assignment.task, self._assignment.load

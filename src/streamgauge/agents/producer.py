@@ -14,6 +14,7 @@ from streamgauge.agents.acknowledgements import (
 )
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Diary
+from streamgauge.agents.extent import SettlingExtent
 from streamgauge.agents.live import Live
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.agents.sending import Sending
@@ -52,6 +53,13 @@ class ProducerAgent:
         """By producer, as far as it is known."""
         known = {sending.number: sending.extent.warm_up for sending in self._sendings if sending.extent}
         return {number: count for number, count in known.items() if count is not None}
+
+    @property
+    def measured_slots(self) -> dict[int, int]:
+        """By producer: since which slot its messages count, where that was found while it went on."""
+        extents = {sending.number: sending.extent for sending in self._sendings}
+        known = {n: extent.slot for n, extent in extents.items() if isinstance(extent, SettlingExtent)}
+        return {number: slot for number, slot in known.items() if slot is not None}
 
     def idle(self) -> None:
         """Nothing to do until the start but to let the consumer prove that it receives."""

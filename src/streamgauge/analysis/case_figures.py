@@ -90,7 +90,7 @@ def _planned(case: Case, ended: CaseStatus | None) -> Row:
         "notes": case.notes,
         "is_paced": rate != "unlimited",
         "constant_rate_per_s": rate if isinstance(rate, float) else None,
-        "never_settled": case.warm_up is not None and case.warm_up.ended is WarmUpEnding.LIMIT,
+        "never_settled": case.warm_up is not None and case.warm_up.ended is not WarmUpEnding.AT_REST,
     }
 
 

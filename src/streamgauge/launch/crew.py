@@ -220,7 +220,8 @@ class _Conversation:
         if self._settling is None:
             return None
         done = self._done.values()
-        return self._settling.outcome({int(n): c for m in done for n, c in m.warm_up_messages.items()})
+        messages = {int(number): count for m in done for number, count in m.warm_up_messages.items()}
+        return self._settling.outcome(messages, [slot for m in done for slot in m.measured_slots.values()])
 
     def manifests(self) -> list[Manifest]:
         return [self._done[agent] for agent in self._agents if agent in self._done]

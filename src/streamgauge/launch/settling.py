@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from streamgauge.core.steady_state import SLOT_S, settled
@@ -20,6 +20,8 @@ from streamgauge.plan.warm_up_file import Series, Waiting, WarmUp, WarmUpEnding
 from streamgauge.spec.load import Load
 
 _LOOK_S = SLOT_S
+_LOOK_SLOTS = 2
+"""Agents tell of so many slots at a time."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Settling:
         self._looked_s = 0.0
         self._levels: Levels | None = None
         self._waited: list[Waiting] = []
+        self._is_put_off = False
+        """What was said last is no slot since which it is at rest, but only later than the one before."""
         self.slot: int | None = None
         self.ending = WarmUpEnding.AT_REST
 
@@ -80,18 +84,23 @@ class Settling:
             return
         if self._measured is None or self.slot < soonest:
             return  # it ends before a word could reach anybody
-        if rest is not None and rest > self.slot:
-            self._begin_again(rest)
-        elif rest is None and self.slot <= soonest + 2:
-            # About to end, and not at rest any more.
-            self._begin_again(now)
+        if rest is None:
+            if self.slot <= soonest + _LOOK_SLOTS:
+                # About to end, and not at rest just now: put off until it is again, whenever that began.
+                self._is_put_off = True
+                self._begin_again(now)
+        elif self._is_put_off or rest > self.slot:
+            self._is_put_off = False
+            self._begin_again(max(rest, soonest))
 
-    def outcome(self, messages: dict[int, int]) -> WarmUp | None:
-        """How it ended, of how many messages by producer; None while it has not."""
+    def outcome(self, messages: dict[int, int], slots: Iterable[int]) -> WarmUp | None:
+        """How it ended, of how many messages by producer; None while it has not. `slots`: since which each
+        producer's messages count by what it had heard when it ended."""
         if self.slot is None:
             return None
+        is_heard = all(slot == self.slot for slot in slots)
         return WarmUp(
-            ended=self.ending,
+            ended=self.ending if is_heard else WarmUpEnding.UNHEARD,
             seconds=self.slot * SLOT_S,
             messages=messages,
             levels=None if self._levels is None else self._levels.kept(),

@@ -22,6 +22,8 @@ class WarmUpEnding(StrEnum):
     AT_REST = "at_rest"
     LIMIT = "limit"
     """It was not at rest by `warm_up_limit`; measuring began all the same."""
+    UNHEARD = "unheard"
+    """The load changed while it was measured, and a producer had ended before it heard of a later slot."""
 
 
 class Series(StrEnum):

@@ -214,7 +214,7 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
     CauseCode.TRIALS_FAILED: _trials_failed,
     CauseCode.NOT_AT_REST: _not_at_rest,
     CauseCode.NEVER_SETTLED: lambda _: (
-        "never at rest: latency or CPU still changed when the warm-up was at its limit"
+        "never at rest: latency or CPU still changed when the warm-up was at its limit, or at the end"
     ),
     CauseCode.RATE_MISSED: _rate_missed,
     CauseCode.GENERATOR_LATE: _generator_late,

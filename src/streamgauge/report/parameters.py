@@ -38,7 +38,11 @@ class ProtobufOrders(Part):
     protobuf: str
 
 
-ENDING_WORDS = {WarmUpEnding.AT_REST: "at rest", WarmUpEnding.LIMIT: "its limit, not at rest"}
+ENDING_WORDS = {
+    WarmUpEnding.AT_REST: "at rest",
+    WarmUpEnding.LIMIT: "its limit, not at rest",
+    WarmUpEnding.UNHEARD: "at rest, but it changed at the very end",
+}
 """Until what a warm-up went on."""
 
 
