@@ -42,7 +42,7 @@ def figures(status: CaseStatus | None = None, **rows: list[dict[str, Any]]) -> d
     plan = Plan(kind="e2e", run="r", name="n", cases=(CaseEvents("").planned("001"),))
     ended = RunStatus(cases={"001": status} if status is not None else {})
     tables = {name: rows_of(table, rows.get(name, [])) for name, table in TABLES.items()}
-    [found] = case_figures(plan, ended, Tables(cells=CELLS.empty_table(), **tables))
+    [found] = case_figures(plan, ended, Tables(cells=CELLS.empty_table(), **tables), {})
     return found
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from streamgauge.core.errors import BadInput
 from streamgauge.payload import bodies
-from streamgauge.payload.bodies import BODY_COUNT, make_bodies
+from streamgauge.payload.bodies import fixed_count, make_bodies
 from streamgauge.payload.header import HEADER_BYTES
 from streamgauge.spec.load import Message
 
@@ -34,7 +34,7 @@ def bodies_of(seed: int = 1, **message: Any) -> list[bytes]:
 )
 def test_a_body_is_the_value_without_the_header_it_carries(message: dict[str, Any], size: int) -> None:
     made = bodies_of(**message)
-    assert len(made) == BODY_COUNT
+    assert len(made) == fixed_count(message["size"])
     assert {len(body) for body in made} == {size}
 
 
@@ -77,6 +77,16 @@ def test_drawn_sizes_have_the_mean_and_deviation_asked_for(law: str) -> None:
 def test_uniform_sizes_reach_both_ends() -> None:
     lengths = {len(body) for body in bodies_of(size={"distribution": "uniform", "min": 0, "max": 9})}
     assert lengths == set(range(10))
+
+
+@pytest.mark.parametrize("size", [100, 1024, 10_240])
+def test_bodies_come_again_behind_the_reach_of_a_codec(size: int) -> None:
+    assert fixed_count(size) >= 2000
+    assert fixed_count(size) * size >= 4_000_000
+
+
+def test_large_sizes_do_not_fill_the_memory() -> None:
+    assert sum(map(len, bodies_of(size=1 << 20))) <= 64 << 20
 
 
 def test_large_drawn_sizes_do_not_fill_the_memory() -> None:

@@ -58,12 +58,33 @@ def test_messages_already_made_do_not_change_when_more_are() -> None:
         assert first.values == before
 
 
-def test_bodies_of_different_sizes_follow_the_sequence() -> None:
-    spec = message(size={"distribution": "uniform", "min": 32, "max": 90})
-    whole = made(spec, 30).values
-    maker = MessageMaker(spec, TAG, 0)
-    parts = maker.make(0, np.zeros(7, np.int64)).values + maker.make(7, np.zeros(23, np.int64)).values
-    assert [value[HEADER_BYTES:] for value in parts] == [value[HEADER_BYTES:] for value in whole]
+@given(specs, st.lists(st.integers(1, 40), min_size=1, max_size=5), st.integers(0, 2**40))
+@untimed
+def test_a_message_is_the_same_in_whatever_batch_it_goes(spec: Message, parts: list[int], first: int) -> None:
+    """But for random keys, which are drawn as batches come."""
+    maker, due = MessageMaker(spec, TAG, 0), np.arange(first, first + sum(parts))
+    singly = [maker.make(int(k), due[k - first : k - first + 1]) for k in due]
+    at = 0
+    for count in parts:
+        batch = maker.make(first + at, due[at : at + count])
+        alone = singly[at : at + count]
+        assert batch.values == [one.values[0] for one in alone]
+        assert batch.headers == (None if batch.headers is None else [(one.headers or [])[0] for one in alone])
+        at += count
+
+
+def test_messages_sent_one_by_one_have_bodies_of_their_own() -> None:
+    maker = MessageMaker(message(size=100), TAG, 0)
+    sent = [maker.make(k, np.array([k])).values[0] for k in range(2000)]
+    assert len({value[HEADER_BYTES:] for value in sent}) == 2000
+
+
+def test_producers_of_a_process_do_not_write_into_each_others_messages() -> None:
+    spec, due = message(size=100), np.arange(50)
+    one, other = (MessageMaker(spec, TAG, number) for number in (0, 1))
+    first, between, again = one.make(0, due), other.make(0, due), one.make(0, due)
+    assert first == again
+    assert [value[4:8] for value in between.values] == [b"\1\0\0\0"] * 50
 
 
 def test_more_messages_than_there_are_bodies_cannot_be_made_at_once() -> None:

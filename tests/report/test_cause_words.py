@@ -46,6 +46,10 @@ def test_every_cause_of_not_being_valid_says_what_to_do() -> None:
         (cause(CauseCode.INCOMPLETE), "it did not come to its end"),
         (cause(CauseCode.SPREAD, about="b", sd_share=0.84), "B: SD is 84% of the mean"),
         (cause(CauseCode.RECORDED, "an agent died"), "an agent died"),
+        (
+            cause(CauseCode.COMPRESSED, "zstd", reached_ratio=3.46, asked_ratio=4.0),
+            "zstd compresses these messages by a ratio of 3.46; 4 was asked for",
+        ),
     ],
 )
 def test_words_carry_the_figures(found, words) -> None:

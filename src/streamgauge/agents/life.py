@@ -26,6 +26,7 @@ from streamgauge.core.steady_state import SLOT_NS
 from streamgauge.drivers.contract import Consumer, Driver, Producer
 from streamgauge.drivers.order_loops import OrderSender
 from streamgauge.drivers.registry import open_driver
+from streamgauge.payload.compression import compression_ratio
 from streamgauge.recording.background import BackgroundWriter
 from streamgauge.recording.columns import PartWriter, ReceiveColumns, SendColumns
 from streamgauge.recording.gathered import GatheredFiles
@@ -158,6 +159,9 @@ class _Agent:
             for number in task.numbers
         ]
         self._columns += columns
+        self.manifest.compression_ratio = compression_ratio(
+            load.message, self._assignment.tag, load.compression
+        )
         if load.engine == "jvm":
             return OrderProducerAgent(self._assignment, driver, columns[0], self._diary, self._live)
         return ProducerAgent(self._assignment, driver, columns, self._diary, self._live)

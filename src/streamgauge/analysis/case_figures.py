@@ -47,8 +47,8 @@ class Tables(NamedTuple):
     clocks: pa.Table
 
 
-def case_figures(plan: Plan, status: RunStatus, tables: Tables) -> list[Row]:
-    """One row: a case of the plan; None where there is no figure."""
+def case_figures(plan: Plan, status: RunStatus, tables: Tables, compressed: Mapping[str, float]) -> list[Row]:
+    """One row: a case of the plan; None where there is no figure. `compressed`: by how much, by case."""
     whole, seconds = (_of_scope(tables.latency, scope) for scope in (CASE, SECOND))
     rates, by_second = (_of_scope(tables.throughput, scope) for scope in (CASE, SECOND))
     counts = _of_scope(tables.accounting, CASE)
@@ -58,6 +58,7 @@ def case_figures(plan: Plan, status: RunStatus, tables: Tables) -> list[Row]:
     )
     return [
         _planned(case, status.cases.get(case.id))
+        | {"reached_ratio": compressed.get(case.id)}
         | _counts(counts[case.id])
         | _ranges(spans[case.id])
         | _latencies(whole[case.id])
@@ -88,6 +89,8 @@ def _planned(case: Case, ended: CaseStatus | None) -> Row:
         "planned_messages": sum(known) if len(known) == len(counts) else None,
         "has_completions": case.load.completions,
         "notes": case.notes,
+        "compression": case.load.compression,
+        "asked_ratio": case.load.message.compressibility,
         "is_paced": rate != "unlimited",
         "constant_rate_per_s": rate if isinstance(rate, float) else None,
         "never_settled": case.warm_up is not None and case.warm_up.ended is not WarmUpEnding.AT_REST,

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from streamgauge.analysis.accounting import accounting
 from streamgauge.analysis.case_figures import Tables, case_figures
 from streamgauge.analysis.clocks import agent_clocks, clocks
+from streamgauge.analysis.compression import compression_ratios
 from streamgauge.analysis.cpu import cpu
 from streamgauge.analysis.feeding.cogroup import feed_by_cogroup
 from streamgauge.analysis.feeding.event_files import checked_events
@@ -103,7 +104,7 @@ def _analyze_messages(
         resources=write_rows(run, results.RESOURCES, resources(samples, moments, fed.starts_ns)),
         clocks=write_rows(run, results.CLOCKS, clocks(moments)),
     )
-    judged = verdicts(case_figures(plan, read_status(run), tables))
+    judged = verdicts(case_figures(plan, read_status(run), tables, compression_ratios(run, plan)))
     for table, rows in zip((results.VERDICTS, results.CAUSES), judged, strict=True):
         write_rows(run, table, pa.Table.from_pylist(rows, schema=table.arrow_schema()))
 

@@ -127,5 +127,12 @@ def _notes(row: Row) -> Iterator[Cause]:
         yield cause(CauseCode.NO_DELIVERY_REPORTS)
     if row["sent"] and not row["consumers"]:
         yield cause(CauseCode.NO_CONSUMERS)
+    if row["reached_ratio"] is not None:
+        yield cause(
+            CauseCode.COMPRESSED,
+            row["compression"],
+            reached_ratio=round(row["reached_ratio"], 2),
+            asked_ratio=row["asked_ratio"] or None,
+        )
     for note in row["notes"]:
         yield cause(CauseCode.PLANNED, note)

@@ -98,6 +98,7 @@ class CauseCode(StrEnum):
     BROKER_TIME_IS_CREATE_TIME = "broker_time_is_create_time"
     NO_DELIVERY_REPORTS = "no_delivery_reports"
     NO_CONSUMERS = "no_consumers"
+    COMPRESSED = "compressed"
     PLANNED = "planned"
     ENGINES_DIFFER = "engines_differ"
     SEED_PRESET = "seed_preset"

@@ -196,6 +196,12 @@ def _waited(where: str) -> Callable[[Cause], str]:
     return said
 
 
+def _compressed(cause: Cause) -> str:
+    asked, reached = cause.figures.get("asked_ratio"), cause.figures["reached_ratio"]
+    wanted = "" if asked is None else f"; {asked:g} was asked for"
+    return f"{cause.text} compresses these messages by a ratio of {reached:g}{wanted}"
+
+
 def _told(cause: Cause) -> str:
     return cause.text or ""
 
@@ -261,6 +267,7 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
     ),
     CauseCode.NO_DELIVERY_REPORTS: _plain("delivery reports were off: acks and failures are not known"),
     CauseCode.NO_CONSUMERS: _plain("receipt not checked: no consumers"),
+    CauseCode.COMPRESSED: _compressed,
     CauseCode.ENGINES_DIFFER: _plain(
         "ENGINES DIFFER: one library's loop runs in the JVM, the other's in Python. This sets a "
         "transport against a Python application; it does not compare two libraries as used from Python."

@@ -87,6 +87,8 @@ class Parameters(Part):
     """what runs the clients' loops"""
     transaction_messages: int | None
     compression: str
+    compressibility: float = 0.0
+    """the ratio asked for; 0: random bytes"""
     drain_timeout_s: float
     time_limit_s: float | None
     swept: dict[str, Any]
@@ -140,6 +142,7 @@ def effective_parameters(case: Case) -> dict[str, Any]:
         "engine": load.engine,
         "transaction_messages": load.transactions.messages if load.transactions else None,
         "compression": load.compression,
+        "compressibility": message.compressibility,
         "drain_timeout_s": load.drain_timeout,
         "time_limit_s": load.time_limit,
         "swept": dict(case.parameters),

@@ -100,6 +100,17 @@ class Message(SpecModel):
     header_in: Literal["auto", "value", "key", "headers"] = "auto"
     """Where the id, the intended time and the checksum travel. auto: in the value when it is large
     enough, else in the key when there are no keys, else in a record header."""
+    compressibility: float = Field(default=0.0, ge=0, le=100)
+    """0: random bytes, which no codec makes smaller. Else by what ratio a codec is to: 4 brings values to a
+    quarter. What the codec in use reached is noted in the results."""
+
+    @model_validator(mode="after")
+    def _can_be_filled(self) -> Message:
+        if 0 < self.compressibility < 1:
+            raise ValueError("compressibility: 0 is random; else a ratio of 1 or more, say 4 for a quarter")
+        if self.compressibility and isinstance(self.size, (FileLines, ProtobufOrder)):
+            raise ValueError("compressibility: lines of a file and protobuf orders are what they are")
+        return self
 
     @model_validator(mode="after")
     def _header_fits(self) -> Message:
