@@ -10,6 +10,7 @@ from streamgauge.cli import running
 from streamgauge.cli.run_flags import with_run_flags
 from streamgauge.families.e2e.workload import EndToEndWorkload
 from streamgauge.flags.asked import Asked
+from streamgauge.spec.families import family_of
 from streamgauge.spec.workload import Workload
 
 CONTENT = {"targets": [{"name": "sim", "driver": "simulated"}], "load": {"messages": 9}}
@@ -27,7 +28,7 @@ def other(name: str = "x") -> None: ...
 
 
 def flags(kind: str, command: Any) -> set[str]:
-    return set(inspect.signature(with_run_flags(kind, command)).parameters)
+    return set(inspect.signature(with_run_flags(family_of(kind), command)).parameters)
 
 
 def test_a_command_has_its_own_flags_and_those_of_every_run() -> None:
@@ -41,7 +42,7 @@ def test_what_a_family_cannot_do_is_no_flag(kind: str, missing: set[str]) -> Non
 
 
 def test_a_command_that_makes_no_workload_is_left_as_it_is() -> None:
-    assert with_run_flags("e2e", other) is other
+    assert with_run_flags(family_of("e2e"), other) is other
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Workload, bool]]:
 
 def test_what_the_flags_make_is_run(run: list[tuple[Workload, bool]]) -> None:
     with pytest.raises(typer.Exit) as ended:
-        with_run_flags("e2e", make)(name="mine")
+        with_run_flags(family_of("e2e"), make)(name="mine")
     assert ended.value.exit_code == 0
     assert run == [(make("mine"), False)]
 
@@ -67,11 +68,11 @@ def test_notes_are_told_and_what_was_left_out_shows_in_the_exit_code(
     run: list[tuple[Workload, bool]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(typer.Exit) as ended:
-        with_run_flags("e2e", ask)(name="mine")
+        with_run_flags(family_of("e2e"), ask)(name="mine")
     assert ended.value.exit_code == 2
     assert "one is left out" in capsys.readouterr().err
     with pytest.raises(typer.Exit) as ended:
-        with_run_flags("e2e", ask)(name="mine", print_workload=True)
+        with_run_flags(family_of("e2e"), ask)(name="mine", print_workload=True)
     assert ended.value.exit_code == 0
     assert capsys.readouterr().err == ""
 
@@ -81,6 +82,6 @@ def test_a_run_is_resumed_without_asking_the_family(
 ) -> None:
     monkeypatch.setattr(running, "resume_run", lambda location, **how: 7 if location == "old" else 0)
     with pytest.raises(typer.Exit) as ended:
-        with_run_flags("e2e", make)(name="no name at all: it would be refused", resume="old")
+        with_run_flags(family_of("e2e"), make)(name="no name at all: it would be refused", resume="old")
     assert ended.value.exit_code == 7
     assert run == []

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.launch.conduct import CaseSystem, Conduct, conduct_of, has_live_figures
+from streamgauge.launch.conduct import CaseSystem, Conduct, conduct_of
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import make_plan
+from streamgauge.spec.families import all_families, family_of
+from streamgauge.spec.family import Family
+from streamgauge.spec.load import Load
 from streamgauge.spec.workload import Workload
 
 
@@ -25,7 +29,7 @@ def case() -> Case:
 
 def test_a_family_that_says_nothing_has_the_common_conduct() -> None:
     assert type(conduct_of("e2e")) is Conduct
-    assert conduct_of("compare").no_resuming
+    assert type(conduct_of("compare")) is not Conduct
 
 
 @pytest.mark.parametrize(
@@ -40,7 +44,12 @@ def test_a_family_that_says_nothing_has_the_common_conduct() -> None:
     ],
 )
 def test_who_may_be_watched_while_it_runs(kind: str, is_live: bool) -> None:
-    assert has_live_figures(kind) is is_live
+    assert family_of(kind).has_live_figures is is_live
+
+
+@pytest.mark.parametrize("family", all_families(), ids=lambda family: family.kind)
+def test_only_producers_and_consumers_have_live_figures(family: Family[Any]) -> None:
+    assert not family.has_live_figures or issubclass(family.work_model(), Load)
 
 
 def test_loads_are_asked_for_what_they_know(case: Case, tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from streamgauge.analysis.feeding import sizing
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.core import run_dir
 from streamgauge.core.errors import BadInput, CorruptRun
-from streamgauge.core.run_dir import RunDir, runs_in, use_for_other_schemes
+from streamgauge.core.other_schemes import use_for_other_schemes
+from streamgauge.core.run_dir import RunDir, runs_in
 from streamgauge.launch.agents_folder import agents_folder
 from streamgauge.launch.hadoop_files import open_hadoop_files
 from streamgauge.launch.hadoop_java import check_spark_has
@@ -25,11 +26,11 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    before = list(run_dir._other_schemes)
+    before = list(run_dir.other_schemes)
     use_for_other_schemes(open_hadoop_files)
     with hdfs(tmp_path_factory.mktemp("hdfs")) as found:
         yield found
-    run_dir._other_schemes[:] = before
+    run_dir.other_schemes[:] = before
 
 
 @pytest.fixture
@@ -128,6 +129,6 @@ def test_an_hdfs_that_is_not_there_is_said_in_one_line(address: str) -> None:
 
 
 def test_only_the_launcher_gets_there(run: RunDir, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_dir, "_other_schemes", [])
+    monkeypatch.setattr(run_dir, "other_schemes", [])
     with pytest.raises(BadInput, match="only the launcher has Spark's file systems"):
         RunDir(run.location).has(run.plan)

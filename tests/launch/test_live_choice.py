@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from streamgauge.launch import live_choice
-from streamgauge.launch.live_choice import LiveMode, LiveWish, choose_live, why_no_broker
+from streamgauge.launch.live_choice import choose_live, why_no_broker
+from streamgauge.launch.live_wish import LiveMode, LiveWish
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.target import Target

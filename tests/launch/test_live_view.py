@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 
 from streamgauge.jvm.jars import JarsUnavailable
 from streamgauge.launch import live_view
-from streamgauge.launch.live_choice import LiveMode, LiveWish
 from streamgauge.launch.live_view import LiveView
+from streamgauge.launch.live_wish import LiveMode, LiveWish
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload

@@ -8,16 +8,17 @@ from pathlib import Path
 
 import typer
 
-from streamgauge.analysis.pipeline import analyze_with
-from streamgauge.cli.finding import find_run
 from streamgauge.cli.options import Debug, Master, Run, SecretFile
-from streamgauge.launch.spark_session import spark_session
 
 
 def analyze_command(
     run: Run, master: Master = None, secret_file: SecretFile = None, debug: Debug = False
 ) -> None:
     """Compute the results of a run again from its events."""
+    from streamgauge.analysis.pipeline import analyze_with
+    from streamgauge.cli.finding import find_run
+    from streamgauge.launch.spark_session import spark_session
+
     found = find_run(run)
     log: Path | None = None
     if not debug:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from streamgauge.core.stages import Stage, Stages
 from streamgauge.core.units import format_bytes
-from streamgauge.jvm.jars import Progress
-from streamgauge.launch.stage_line import StageLine
-from streamgauge.systems import local_cluster
-from streamgauge.systems.local_cluster import broker_count
+
+if TYPE_CHECKING:
+    from streamgauge.jvm.jars import Progress
+    from streamgauge.systems.local_cluster import LocalCluster
+
 
 NOT_UP_EXIT_CODE = 3
 
@@ -27,6 +27,12 @@ def up(
     brokers: Annotated[int, typer.Option(help="How many brokers: 1, 3 or 5.")] = 1,
 ) -> None:
     """Start it, or find it already up; prints its bootstrap address on stdout."""
+    from rich.console import Console
+
+    from streamgauge.launch.stage_line import StageLine
+    from streamgauge.systems import local_cluster
+    from streamgauge.systems.local_cluster import broker_count
+
     line = StageLine(Console(stderr=True))
     stages = Stages(line)
 
@@ -52,6 +58,9 @@ def status(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Say what is up; exit code 0 when it is, 3 when it is not."""
+    from streamgauge.systems import local_cluster
+    from streamgauge.systems.local_cluster import broker_count
+
     state = local_cluster.status()
     if as_json:
         typer.echo(json.dumps(_as_document(state), indent=2))
@@ -68,11 +77,13 @@ def status(
 @cluster_app.command()
 def down() -> None:
     """Stop it and remove its data."""
+    from streamgauge.systems import local_cluster
+
     was_there = local_cluster.down()
     _say("local cluster is down, its data removed" if was_there else "no local cluster was up")
 
 
-def _as_document(state: local_cluster.LocalCluster | None) -> dict[str, object]:
+def _as_document(state: LocalCluster | None) -> dict[str, object]:
     if state is None:
         return {"up": False}
     return {
@@ -86,6 +97,9 @@ def _as_document(state: local_cluster.LocalCluster | None) -> dict[str, object]:
 
 
 def _why_not_up() -> str:
+    from streamgauge.systems import local_cluster
+    from streamgauge.systems.local_cluster import broker_count
+
     state = local_cluster.last_state()
     if state is None:
         return "no local cluster is up; start one with: streamgauge cluster up"

@@ -83,7 +83,7 @@ def _command(name: str, words: str | None) -> TyperCommand | TyperGroup:
         from streamgauge.cli.run_flags import with_run_flags
 
         family = _of_families()[name]
-        found = with_run_flags(family.kind, family.command(name))
+        found = with_run_flags(family, family.command(name))
     return _made(name, found, words)
 
 
@@ -129,6 +129,6 @@ def every_command(
     ] = False,
 ) -> None:
     """One benchmarking suite for Kafka and what people weigh against it."""
-    from streamgauge.core.run_dir import use_for_other_schemes
+    from streamgauge.core.other_schemes import use_for_other_schemes
 
     use_for_other_schemes(_open_other_files)

@@ -7,7 +7,7 @@ import socket
 import tempfile
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +16,10 @@ from streamgauge.cli.options import Debug, SecretFile
 from streamgauge.core.errors import BadInput, StreamgaugeError
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.launch.shared_secret import find_secret
-from streamgauge.launch.standalone import Follower, check_listening, own_address
+
+if TYPE_CHECKING:
+    from streamgauge.launch.standalone import Follower
+
 
 _LOOK_S = 0.3
 _CONNECT_DEADLINE_S = 5.0
@@ -42,6 +45,8 @@ def follower_command(
     debug: Debug = False,
 ) -> None:
     """Follow a leader: take agents of whatever runs there, until Ctrl-C."""
+    from streamgauge.launch.standalone import Follower, check_listening, own_address
+
     secret = find_secret(secret_file)
     check_listening(leader_host, leader_port, _CONNECT_DEADLINE_S)
     with tempfile.TemporaryDirectory(dir=temporary_folder(), ignore_cleanup_errors=True) as folder:

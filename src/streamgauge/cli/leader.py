@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -18,7 +18,10 @@ from streamgauge.core.guardian import temporary_folder
 from streamgauge.core.stages import Stage, Stages
 from streamgauge.launch.shared_secret import make_secret
 from streamgauge.launch.stage_line import StageLine
-from streamgauge.launch.standalone import JoinedFollower, Leader, check_free, own_address
+
+if TYPE_CHECKING:
+    from streamgauge.launch.standalone import JoinedFollower, Leader
+
 
 _LOOK_S = 0.5
 
@@ -37,6 +40,8 @@ def leader_command(
     debug: Debug = False,
 ) -> None:
     """Lead a cluster: wait for followers, and keep them together until Ctrl-C."""
+    from streamgauge.launch.standalone import Leader, check_free, own_address
+
     host = leader_host or own_address()
     secret, file = make_secret(secret_file)
     check_free(host, leader_port)

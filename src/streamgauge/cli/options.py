@@ -10,7 +10,7 @@ import typer
 
 from streamgauge.flags.options import Debug as Debug  # noqa: PLC0414 - of every command
 from streamgauge.flags.options import Quiet as Quiet  # noqa: PLC0414
-from streamgauge.launch.live_choice import LiveMode
+from streamgauge.launch.live_wish import LiveMode
 from streamgauge.launch.shared_secret import SECRET_FILE_VARIABLE
 
 Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Where run folders go: a path or a URL.")]

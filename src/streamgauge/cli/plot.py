@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streamgauge.cli.finding import find_run
 from streamgauge.cli.options import Debug
 from streamgauge.core.errors import BadInput
-from streamgauge.core.run_dir import RunDir
-from streamgauge.report.case_document import CasesDocument
-from streamgauge.report.plots import plot_files
-from streamgauge.report.results import results_document
+
+if TYPE_CHECKING:
+    from streamgauge.core.run_dir import RunDir
+    from streamgauge.report.case_document import CasesDocument
 
 
 def plot_command(
@@ -35,6 +34,9 @@ def plot_command(
     debug: Debug = False,
 ) -> None:
     """Plot sweeps as SVG, PNG and HTML, with the data and a script for Gnuplot."""
+    from streamgauge.cli.finding import find_run
+    from streamgauge.report.plots import plot_files
+
     found = [find_run(run) for run in runs]
     files = plot_files([_cases_of(run) for run in found], x, with_page=True)
     if not files:
@@ -53,6 +55,9 @@ def plot_command(
 
 
 def _cases_of(run: RunDir) -> CasesDocument:
+    from streamgauge.report.case_document import CasesDocument
+    from streamgauge.report.results import results_document
+
     document = results_document(run)
     if not isinstance(document, CasesDocument):
         raise BadInput(f"{run.location}: a run of kind {document.kind} has no cases to plot")

@@ -7,15 +7,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from streamgauge.cli.finding import find_run
 from streamgauge.cli.options import Debug, Run
 from streamgauge.core.errors import BadInput
-from streamgauge.report.console_renderer import print_shown
-from streamgauge.report.csv_files import results_csv
-from streamgauge.report.document import document_text
-from streamgauge.report.result_tables import ResultTables
-from streamgauge.report.results import results_document
-from streamgauge.report.write import shown_of
 
 
 def results_command(
@@ -25,6 +18,14 @@ def results_command(
     debug: Debug = False,
 ) -> None:
     """Show the results of a run."""
+    from streamgauge.cli.finding import find_run
+    from streamgauge.report.console_renderer import print_shown
+    from streamgauge.report.csv_files import results_csv
+    from streamgauge.report.document import document_text
+    from streamgauge.report.result_tables import ResultTables
+    from streamgauge.report.results import results_document
+    from streamgauge.report.write import shown_of
+
     if as_json and as_csv:
         raise BadInput("--json and --csv: give one of them")
     found = find_run(run)

@@ -17,10 +17,8 @@ from streamgauge.cli.options import (
     Resume,
     SecretFile,
 )
-from streamgauge.cli.running import Manner, resume_run, run_or_print
 from streamgauge.core.errors import BadInput
-from streamgauge.launch.live_choice import LiveMode, LiveWish
-from streamgauge.spec.loading import load_workload
+from streamgauge.launch.live_wish import LiveMode, LiveWish
 
 
 def run_command(
@@ -41,6 +39,9 @@ def run_command(
     debug: Debug = False,
 ) -> None:
     """Run a workload, analyse it, and write the report."""
+    from streamgauge.cli.running import Manner, resume_run, run_or_print
+    from streamgauge.spec.loading import load_workload
+
     if (workload is None) == (resume is None):
         raise BadInput("run: give a workload, or --resume and a run")
     how = Manner(master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, get_type_hints
 
 import typer
@@ -19,21 +20,18 @@ from streamgauge.cli.options import (
     Resume,
     SecretFile,
 )
-from streamgauge.flags.asked import Asked
-from streamgauge.launch.conduct import conduct_of, has_live_figures
-from streamgauge.launch.live_choice import LiveMode, LiveWish
-from streamgauge.spec.workload import Workload
+from streamgauge.launch.live_wish import LiveMode, LiveWish
+from streamgauge.spec.family import Family
 
 _LIVE = ("live", "live_bootstrap")
 
 
-def with_run_flags(kind: str, command: Callable[..., Any]) -> Callable[..., None]:
+def with_run_flags(family: Family[Any], command: Callable[..., Any]) -> Callable[..., None]:
     """A command that makes a workload runs it, or prints it; any other is as it is."""
-    makes = get_type_hints(command).get("return")
-    if makes not in (Workload, Asked) and not (isinstance(makes, type) and issubclass(makes, Workload)):
+    if inspect.signature(command).return_annotation in (None, "None", inspect.Signature.empty):
         return command
-    left_out = set(() if has_live_figures(kind) else _LIVE)
-    if conduct_of(kind).no_resuming:
+    left_out = set(() if family.has_live_figures else _LIVE)
+    if family.no_resuming:
         left_out.add("resume")
 
     def run(**given: Any) -> None:
@@ -49,7 +47,7 @@ def with_run_flags(kind: str, command: Callable[..., Any]) -> Callable[..., None
 
 
 def _run(
-    make: Callable[[], Workload | Asked],
+    make: Callable[[], Any],
     *,
     resume: Resume = None,
     out: Out = "runs",
@@ -63,6 +61,7 @@ def _run(
 ) -> None:
     # Here and not at the top: it loads Spark and all of the analysis, which telling the flags does not need.
     from streamgauge.cli.running import Manner, resume_run, run_or_print
+    from streamgauge.flags.asked import Asked
 
     how = Manner(master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
     if resume is not None:
@@ -77,9 +76,11 @@ def _run(
 
 
 def _parameters(command: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """With annotations as objects, whatever module they were written in."""
-    hints = get_type_hints(command, include_extras=True)
+    """With annotations as objects, whatever module they were written in; what is returned is not loaded."""
+    flags = inspect.signature(command).parameters
+    written = SimpleNamespace(__annotations__={name: flag.annotation for name, flag in flags.items()})
+    hints = get_type_hints(written, command.__globals__, include_extras=True)
     return {
         name: flag.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, flag in inspect.signature(command).parameters.items()
+        for name, flag in flags.items()
     }

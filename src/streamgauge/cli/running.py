@@ -15,7 +15,7 @@ from streamgauge.cli.finding import find_run
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.stages import Stage, stages_text
 from streamgauge.core.status import note_stages
-from streamgauge.launch.live_choice import LiveMode, LiveWish
+from streamgauge.launch.live_wish import LiveMode, LiveWish
 from streamgauge.launch.run_cycle import RunCycle
 from streamgauge.report.console_renderer import print_shown
 from streamgauge.report.result_tables import ResultTables

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -10,16 +10,17 @@ from rich.text import Text
 
 from streamgauge.cli.options import Debug, Out
 from streamgauge.core.errors import CorruptRun
-from streamgauge.core.run_dir import RunDir, runs_in
-from streamgauge.core.status import NOT_ANALYSED, read_status
-from streamgauge.plan.plan_file import read_plan
-from streamgauge.report.results import results_document
 
-_COLOURS = {"ok": "green", "running": "blue", "partial": "yellow", NOT_ANALYSED: "yellow"}
+if TYPE_CHECKING:
+    from streamgauge.core.run_dir import RunDir
 
 
 def runs_command(out: Out = "runs", debug: Debug = False) -> None:
     """List the runs, oldest first."""
+    from streamgauge.core.run_dir import runs_in
+    from streamgauge.core.status import NOT_ANALYSED
+
+    colours = {"ok": "green", "running": "blue", "partial": "yellow", NOT_ANALYSED: "yellow"}
     table = Table(box=None, pad_edge=False)
     for name in ("run", "status", "integrity", "validity", "cases", "why"):
         table.add_column(name, overflow="fold")
@@ -28,7 +29,7 @@ def runs_command(out: Out = "runs", debug: Debug = False) -> None:
         status, verdicts, cases, why = listed(run)
         # Green only if both verdicts hold.
         is_good = verdicts == ("ok", "valid")
-        colour = _COLOURS.get(status, "red") if status != "ok" or is_good else "yellow"
+        colour = colours.get(status, "red") if status != "ok" or is_good else "yellow"
         told = [Text(verdict, "green" if verdict in ("ok", "valid") else "yellow") for verdict in verdicts]
         table.add_row(run.id, Text(status, style=colour), *told, cases, Text(why))
     Console().print(table if found else f"no runs in {out}")
@@ -45,6 +46,9 @@ class Listed(NamedTuple):
 
 def listed(run: RunDir) -> Listed:
     """A run that cannot be read is listed too: it is there, and someone will look for it."""
+    from streamgauge.core.status import read_status
+    from streamgauge.plan.plan_file import read_plan
+
     verdicts = ("–", "–")
     try:
         plan, status = read_plan(run), read_status(run)
@@ -62,4 +66,6 @@ def listed(run: RunDir) -> Listed:
 
 def _computed(run: RunDir) -> dict[str, Any]:
     """Of a run that was analysed, but has no report yet."""
+    from streamgauge.report.results import results_document
+
     return results_document(run).model_dump(mode="json")

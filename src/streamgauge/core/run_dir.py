@@ -13,7 +13,7 @@ import json
 import posixpath
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,17 +23,10 @@ import pyarrow as pa
 from pyarrow import fs
 
 from streamgauge.core.errors import BadInput, CorruptRun
+from streamgauge.core.other_schemes import other_schemes
 from streamgauge.core.served_files import served_files
 
 _PYARROWS_OWN = ("file", "s3", "s3a", "gs", "gcs")
-
-_OpenFiles = Callable[[str], tuple[fs.FileSystem, str]]
-_other_schemes: list[_OpenFiles] = []
-
-
-def use_for_other_schemes(open_files: _OpenFiles) -> None:
-    """Who knows the file systems that pyarrow does not; commands say so when they start."""
-    _other_schemes[:] = [open_files]
 
 
 @dataclass(frozen=True)
@@ -213,12 +206,12 @@ class RunDir:
         if self.is_served:
             return served_files(self.location)
         if self.is_behind_spark:
-            if not _other_schemes:
+            if not other_schemes:
                 raise BadInput(
                     f"{self.location}: cannot be used as a run folder here: only the launcher has Spark's "
                     "file systems"
                 )
-            return _other_schemes[0](self.location)
+            return other_schemes[0](self.location)
         try:
             # Spark and Hadoop say s3a where others say s3.
             files, root = fs.FileSystem.from_uri(self.location.replace("s3a://", "s3://", 1))

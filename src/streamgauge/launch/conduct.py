@@ -76,11 +76,6 @@ class CaseWatch(Protocol):
 
 
 class Conduct:
-    no_resuming: str = ""
-    """Why a run cannot go on after it was cut off; empty: it can."""
-    may_be_watched = True
-    """Whether producers and consumers may publish their figures second by second."""
-
     def check(self, workload: Workload) -> None:
         """BadInput for what can be known to be wrong before anything starts."""
 
@@ -111,11 +106,6 @@ class Conduct:
 
     def watch(self, run: RunDir, case: Case, console: Console) -> CaseWatch | None:
         return None
-
-
-def has_live_figures(kind: str) -> bool:
-    """Whether there are producers and consumers in its cases, and a view of them does no harm."""
-    return issubclass(family_of(kind).work_model(), Load) and conduct_of(kind).may_be_watched
 
 
 def conduct_of(kind: str) -> Conduct:

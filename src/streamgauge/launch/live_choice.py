@@ -5,33 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from streamgauge.core.errors import NotInstalled
 from streamgauge.drivers.registry import driver_class
-from streamgauge.launch import conduct
+from streamgauge.launch.live_wish import LiveMode, LiveWish
 from streamgauge.plan.cases import Case
 from streamgauge.plan.slots import local_slots
+from streamgauge.spec.families import family_of
+from streamgauge.spec.load import Load
 from streamgauge.spec.target import Target
 
 _SPARE_CORES = 2
 """For Spark's driver with the query, and for all else on the machine."""
 _PLAIN = "PLAINTEXT"
-
-
-class LiveMode(StrEnum):
-    auto = "auto"
-    on = "on"
-    off = "off"
-
-
-@dataclass(frozen=True)
-class LiveWish:
-    """What the user asked for."""
-
-    mode: LiveMode = LiveMode.auto
-    bootstrap: str | None = None
-    """Kafka for the figures; None: the target's own."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +56,8 @@ def choose_live(
 
 def has_live_figures(case: Case) -> bool:
     """Producers and consumers in real time, which count second by second."""
-    return conduct.has_live_figures(case.kind) and not _is_simulated(case.target)
+    is_watchable = family_of(case.kind).has_live_figures and isinstance(case.work, Load)
+    return is_watchable and not _is_simulated(case.target)
 
 
 def _is_simulated(target: Target) -> bool:

@@ -18,10 +18,11 @@ from streamgauge.drivers.kafka.metrics import MetricsSender, MetricsTopic, metri
 from streamgauge.jvm.jars import JarsUnavailable, fetch
 from streamgauge.launch.cluster_settings import concurrent_slots
 from streamgauge.launch.left_topics import TopicsPromise
-from streamgauge.launch.live_choice import LiveWish, has_live_figures, why_no_broker
+from streamgauge.launch.live_choice import has_live_figures, why_no_broker
 from streamgauge.launch.live_figures import LiveFigures, LiveRow
 from streamgauge.launch.live_page import LivePage
 from streamgauge.launch.live_query import LiveQuery, SparkCpu, hello
+from streamgauge.launch.live_wish import LiveWish
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
 from streamgauge.plan.slots import local_slots

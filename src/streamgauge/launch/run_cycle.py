@@ -20,8 +20,9 @@ from streamgauge.launch.cluster_settings import launcher_address
 from streamgauge.launch.conduct import conduct_of
 from streamgauge.launch.feasibility import impossible_cases
 from streamgauge.launch.hadoop_java import check_spark_has
-from streamgauge.launch.live_choice import LiveChoice, LiveWish
+from streamgauge.launch.live_choice import LiveChoice
 from streamgauge.launch.live_view import LiveView
+from streamgauge.launch.live_wish import LiveWish
 from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.run_session import OneSession, master_and_view
@@ -32,6 +33,7 @@ from streamgauge.plan.cases import Case
 from streamgauge.plan.family_tables import event_tables_of
 from streamgauge.plan.plan_file import Plan, make_plan, read_plan, write_plan
 from streamgauge.plan.slots import local_slots
+from streamgauge.spec.families import family_of
 from streamgauge.spec.loading import dump_yaml
 from streamgauge.spec.target import Target
 from streamgauge.spec.workload import Workload
@@ -95,9 +97,9 @@ class RunCycle:
         """A run that ended before its last case; it goes on after the last one that it finished."""
         plan = read_plan(run)
         conduct = conduct_of(plan.kind)
-        if conduct.no_resuming:
+        if no_resuming := family_of(plan.kind).no_resuming:
             raise BadInput(
-                f"{run.location}: {conduct.no_resuming}, so it cannot be resumed; "
+                f"{run.location}: {no_resuming}, so it cannot be resumed; "
                 f"do it again with: streamgauge run {run.url(run.workload)}"
             )
         impossible_cases(plan.cases, conduct.why_impossible)
@@ -127,7 +129,7 @@ class RunCycle:
     @property
     def can_go_on(self) -> bool:
         """Whether it is worth resuming if it ends now."""
-        if self._conduct.no_resuming or self.is_refused:
+        if family_of(self.plan.kind).no_resuming or self.is_refused:
             return False
         ended = [status for status in self.status.cases.values() if status.is_finished]
         return self._course is not None or len(ended) < len(self.plan.cases)

@@ -9,7 +9,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from streamgauge.launch.live_choice import LiveChoice, LiveWish, choose_live
+from streamgauge.launch.live_choice import LiveChoice, choose_live
+from streamgauge.launch.live_wish import LiveWish
 from streamgauge.plan.plan_file import Plan
 from streamgauge.plan.slots import check_slots, default_master, local_slots
 

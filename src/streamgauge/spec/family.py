@@ -49,6 +49,11 @@ class Family(ABC, Generic[W]):
     roles: ClassVar[tuple[str, ...]] = ("producer", "consumer")
     """That agents of its cases may have."""
 
+    no_resuming: ClassVar[str] = ""
+    """Why a run of it cannot go on after it was cut off; empty: it can."""
+    has_live_figures: ClassVar[bool] = True
+    """Whether its cases have producers and consumers, which may publish their figures second by second."""
+
     # spec
 
     @abstractmethod

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from streamgauge.core.errors import BadInput
-from streamgauge.families.fanout.section import SCENARIO_NAMES, Fanout
+from streamgauge.families.fanout.names import SCENARIO_NAMES
+from streamgauge.families.fanout.section import Fanout
 from streamgauge.spec.loading import dump_yaml, parse
 from streamgauge.spec.workload import Workload
 

@@ -12,7 +12,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
 from streamgauge.families.limit.course import SearchCourse
 from streamgauge.families.limit.search_file import read_search, state_of
-from streamgauge.launch.live_choice import LiveMode, LiveWish
+from streamgauge.launch.live_wish import LiveMode, LiveWish
 from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_cycle import RunCycle
 from streamgauge.launch.run_records import RunRecords

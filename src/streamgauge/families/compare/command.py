@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streamgauge.core.errors import BadInput
-from streamgauge.flags.embedded import embedded_brokers
 from streamgauge.flags.options import (
     Acks,
     Brokers,
     EngineChoice,
     listed,
 )
-from streamgauge.spec.loading import load_target, parse
-from streamgauge.spec.workload import Workload
+
+if TYPE_CHECKING:
+    from streamgauge.spec.workload import Workload
+
 
 _KAFKA = "kafka"
 """Drivers whose names begin so need a cluster."""
@@ -95,6 +96,9 @@ def compare(
     brokers: Brokers = None,
 ) -> Workload:
     """Compare two client libraries: the same short tests in turn, with a verdict for each."""
+    from streamgauge.spec.loading import parse
+    from streamgauge.spec.workload import Workload
+
     settings = {
         "linger_ms": linger_ms,
         "batch_size": batch_size,
@@ -152,6 +156,9 @@ def _targets(a: str, b: str, bootstrap: str | None, brokers: int | None) -> list
 
 def _target(flag: str, given: str, bootstrap: str | None, brokers: int | None) -> dict[str, Any]:
     """From a file, if there is one of that name; else the driver with nothing but its address."""
+    from streamgauge.flags.embedded import embedded_brokers
+    from streamgauge.spec.loading import load_target
+
     if Path(given).is_file():
         found = load_target(Path(given)).model_dump(mode="json", exclude_defaults=True)
     elif Path(given).suffix in (".yaml", ".yml") or "/" in given:

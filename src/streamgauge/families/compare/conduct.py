@@ -11,8 +11,6 @@ from streamgauge.spec.workload import Workload
 
 
 class CompareConduct(Conduct):
-    no_resuming = "the rounds of a comparison belong together"
-
     def check(self, workload: Workload) -> None:
         assert isinstance(workload, CompareWorkload)
         check_comparison(workload)

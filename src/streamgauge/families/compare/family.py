@@ -29,6 +29,8 @@ class Compare(Family["CompareWorkload"]):
     kind = "compare"
     marks = frozenset({"comparison"})
     roles = ("referee",)
+    no_resuming = "the rounds of a comparison belong together"
+    has_live_figures = False
     commands: ClassVar = {
         "compare": "Compare two client libraries: the same short tests in turn, with a verdict for each."
     }

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streamgauge.core.errors import BadInput
-from streamgauge.families.e2e.workload import EndToEndWorkload
-from streamgauge.flags.kafka_target import kafka_target
 from streamgauge.flags.options import (
     Acks,
     Brokers,
 )
-from streamgauge.spec.loading import parse
+
+if TYPE_CHECKING:
+    from streamgauge.families.e2e.workload import EndToEndWorkload
 
 
 def e2e(
@@ -51,6 +51,10 @@ def e2e(
     brokers: Brokers = None,
 ) -> EndToEndWorkload:
     """Send messages through Kafka and account for every one, with its four times."""
+    from streamgauge.families.e2e.workload import EndToEndWorkload
+    from streamgauge.flags.kafka_target import kafka_target
+    from streamgauge.spec.loading import parse
+
     address = _address(kafka_bootstrap_host, kafka_bootstrap_port, bootstrap)
     load: dict[str, Any] = {
         "producers": test_producer_processes,

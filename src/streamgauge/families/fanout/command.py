@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streamgauge.core.errors import BadInput
-from streamgauge.families.fanout.section import PUSH_DRIVER, SCENARIO_NAMES
-from streamgauge.flags.embedded import embedded_brokers
+from streamgauge.families.fanout.names import PUSH_DRIVER, SCENARIO_NAMES
 from streamgauge.flags.options import (
     Brokers,
     listed,
 )
-from streamgauge.spec.loading import parse
 from streamgauge.spec.ranges import listed_values
-from streamgauge.spec.workload import Workload
+
+if TYPE_CHECKING:
+    from streamgauge.spec.workload import Workload
+
 
 _WAYS = ("kafka-groups", "kafka-standalone", "gateway")
 
@@ -75,6 +76,9 @@ def fanout(
     ] = None,
 ) -> Workload:
     """Deliver the same messages to more and more clients, until a way of delivering cannot hold."""
+    from streamgauge.spec.loading import parse
+    from streamgauge.spec.workload import Workload
+
     ways = listed(via)
     unknown = [way for way in ways if way not in _WAYS]
     if unknown or not ways:
@@ -114,6 +118,8 @@ def fanout(
 
 
 def _target(way: str, bootstrap: str | None, brokers: int | None, gateway: str | None) -> dict[str, Any]:
+    from streamgauge.flags.embedded import embedded_brokers
+
     if bootstrap is not None and brokers is not None:
         raise BadInput("--brokers is for the embedded Kafka; leave it out when --bootstrap is given")
     made: dict[str, Any] = {

@@ -29,6 +29,7 @@ class FanOut(Family["FanoutWorkload"]):
     kind = "fanout"
     marks = frozenset({"fanout"})
     roles = ("producer", "swarm")
+    has_live_figures = False
     commands: ClassVar = {
         "fanout": "Deliver the same messages to more and more clients, until one way cannot hold.",
         "generate": "Send messages of a fan-out scenario, open loop: 2 producers × 500 ms are 4.00 a second.",

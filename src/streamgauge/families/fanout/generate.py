@@ -6,17 +6,19 @@ import secrets
 import time
 from contextlib import suppress
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from streamgauge.core.clock import NS_PER_S, now_ns, read_clocks, sharpen_sleep
 from streamgauge.core.errors import BadInput
 from streamgauge.core.units import parse_bytes, parse_seconds
-from streamgauge.drivers.swarm import MessageKind
-from streamgauge.families.fanout.generator import Generator
-from streamgauge.families.fanout.scenario_messages import ScenarioMessages
 from streamgauge.flags.options import Debug, Quiet
+
+if TYPE_CHECKING:
+    from streamgauge.drivers.swarm import MessageKind
+    from streamgauge.families.fanout.generator import Generator
+
 
 _TELL_EVERY_S = 10.0
 _FLUSH_S = 15.0
@@ -46,6 +48,9 @@ def generate(
     debug: Debug = False,
 ) -> None:
     """Send messages of a fan-out scenario, open loop: 2 producers × 500 ms are 4.00 messages a second."""
+    from streamgauge.families.fanout.generator import Generator
+    from streamgauge.families.fanout.scenario_messages import ScenarioMessages
+
     if pause_ms <= 0:
         raise BadInput(f"PAUSE_MS {pause_ms:g}: must be above 0")
     try:

@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.families.fanout.section import PUSH_DRIVER, SCENARIOS, Fanout, Scenario, ScenarioName
+from streamgauge.families.fanout.names import PUSH_DRIVER, ScenarioName
+from streamgauge.families.fanout.section import SCENARIOS, Fanout, Scenario
 from streamgauge.plan.agent_tasks import AgentTask
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from streamgauge.drivers.swarm import MessageKind
+from streamgauge.families.fanout.names import ScenarioName
 from streamgauge.spec.model import Bytes, Count, RatePerS, Seconds, SpecModel
 from streamgauge.spec.topics import Topics
 
-ScenarioName = Literal["1", "2", "3", "3jp", "3td", "3full"]
-SCENARIO_NAMES: tuple[ScenarioName, ...] = get_args(ScenarioName)
 Diff = Literal["jsonpatch", "diff_match_patch"]
-
-PUSH_DRIVER = "push_websocket"
-"""Targets with this driver are clients of a gateway; all others read from Kafka."""
 
 _PERSON = (
     "timestamp",

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streamgauge.core.errors import BadInput
-from streamgauge.flags.kafka_target import kafka_target, name_of
 from streamgauge.flags.options import (
     Acks,
     Bootstrap,
     Brokers,
     TargetFile,
 )
-from streamgauge.spec.loading import parse
-from streamgauge.spec.workload import Workload
+
+if TYPE_CHECKING:
+    from streamgauge.spec.workload import Workload
 
 
 def limit(
@@ -48,6 +48,10 @@ def limit(
     brokers: Brokers = None,
 ) -> Workload:
     """Find the highest rate that holds objectives: steps upwards, then halving, every step twice."""
+    from streamgauge.flags.kafka_target import kafka_target, name_of
+    from streamgauge.spec.loading import parse
+    from streamgauge.spec.workload import Workload
+
     if not slo:
         raise BadInput("limit: say what is to hold, as in --slo 'p99<20ms' --slo lost=0")
     search = {

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streamgauge.core.errors import BadInput
-from streamgauge.flags.kafka_target import kafka_target, name_of
 from streamgauge.flags.options import (
     Bootstrap,
     TargetFile,
 )
-from streamgauge.spec.loading import parse
 from streamgauge.spec.ranges import listed_values
-from streamgauge.spec.workload import Workload
+
+if TYPE_CHECKING:
+    from streamgauge.spec.workload import Workload
+
 
 KNOBS = {
     "topics": "topics.count",
@@ -73,6 +74,10 @@ def sweep(
     ] = None,
 ) -> Workload:
     """Measure every combination; figures per test, per topic and per partition."""
+    from streamgauge.flags.kafka_target import kafka_target, name_of
+    from streamgauge.spec.loading import parse
+    from streamgauge.spec.workload import Workload
+
     given = {
         "topics": topics,
         "partitions": partitions,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,12 +18,14 @@ from streamgauge.families.transports.targets import (
     engine_for,
     targets,
 )
-from streamgauge.flags.asked import Asked
 from streamgauge.flags.options import (
     EngineChoice,
 )
-from streamgauge.spec.loading import parse
-from streamgauge.spec.workload import Workload
+
+if TYPE_CHECKING:
+    from streamgauge.flags.asked import Asked
+    from streamgauge.spec.workload import Workload
+
 
 SHORTEST_S = 5.0
 """Of a step: what is shorter says more about its first moments than about the transport."""
@@ -84,6 +86,8 @@ def transports(
     ] = True,
 ) -> Asked:
     """Send orders through each transport at each rate; latency from the intended time, with ser/de."""
+    from streamgauge.flags.asked import Asked
+
     env = read_env_file(env_file) if env_file is not None else EnvFile()
     named = chosen_names(transport or env.transport or "kafka,aeron")
     names = _without_broken(named, env)
@@ -116,6 +120,9 @@ def _without_broken(names: list[str], env: EnvFile) -> list[str]:
 def _workload(
     made: list[dict[str, Any]], choices: TransportChoices, steps: list[dict[str, Any]], *, harness: bool
 ) -> Workload:
+    from streamgauge.spec.loading import parse
+    from streamgauge.spec.workload import Workload
+
     env = choices.env
     content: dict[str, Any] = {
         "kind": "transports",

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from streamgauge.core.run_dir import RunDir
     from streamgauge.families.transports.document import TransportsDocument
     from streamgauge.families.transports.workload import Ladder, TransportsWorkload
-    from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
     from streamgauge.plan.plan_file import Plan
     from streamgauge.report.document import Document
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 class Transports(Family["TransportsWorkload"]):
     kind = "transports"
     marks = frozenset({"harness"})
+    has_live_figures = False
+    """Latencies are those of microseconds, and whoever publishes figures of them takes more."""
     commands: ClassVar = {
         "transports": "Send orders through each transport at each rate; latency from the intended time."
     }
@@ -65,11 +66,6 @@ class Transports(Family["TransportsWorkload"]):
         if harness is None and old_plan.get("name") != self.kind:
             return None
         return renewed_plan(old_plan, self.kind, section={"harness": harness})
-
-    def conduct(self) -> Conduct:
-        from streamgauge.families.transports.conduct import TransportsConduct
-
-        return TransportsConduct()
 
     def document_model(self) -> type[TransportsDocument]:
         from streamgauge.families.transports.document import TransportsDocument

@@ -1,0 +1,11 @@
+"""Names that flags and workloads of a fan-out share; apart, since telling the flags loads no models."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+ScenarioName = Literal["1", "2", "3", "3jp", "3td", "3full"]
+SCENARIO_NAMES: tuple[ScenarioName, ...] = get_args(ScenarioName)
+
+PUSH_DRIVER = "push_websocket"
+"""Targets with this driver are clients of a gateway; all others read from Kafka."""
