@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.case_document import Case, CasesDocument
+from streamgauge.report.plot_parts import Band, Plot
 from streamgauge.report.result_tables import ResultTables, Row
 from streamgauge.report.results import results_document
-from streamgauge.report.shown import Figure
 from streamgauge.report.time_figures import (
     cpu_figure,
     latency_figure,
@@ -23,19 +23,17 @@ def _case(run: RunDir) -> tuple[Case, list[Row]]:
     return document.cases[0], tables.rows(RESOURCES, "001")
 
 
-def _names(figure: Figure | None) -> list[str]:
+def _names(figure: Plot | None) -> list[str]:
     assert figure is not None
-    return [line["name"] for line in figure.data]
+    return [line.name for line in figure.series]
 
 
 def test_warm_up_is_shaded_and_named(one_case: RunDir) -> None:
     figure = latency_figure(_case(one_case)[0])
     assert figure is not None
-    [band] = figure.layout["shapes"]
-    assert (band["x0"], band["x1"]) == (0, 4)
-    assert figure.layout["annotations"][0]["text"] == "warm-up"
-    assert figure.data[0]["x"] == list(range(30))
-    assert figure.data[0]["y"][:4] == [None] * 4
+    assert figure.bands == [Band("warm-up", 0, 4)]
+    assert figure.series[0].x == list(range(30))
+    assert figure.series[0].y[:4] == [None] * 4
 
 
 def test_a_second_without_messages_is_a_gap(one_case: RunDir) -> None:
@@ -43,7 +41,7 @@ def test_a_second_without_messages_is_a_gap(one_case: RunDir) -> None:
     case.seconds = [second for second in case.seconds if second.second not in (10, 11)]
     figure = throughput_figure(case)
     assert figure is not None
-    assert figure.data[0]["y"][9:13] == [1001, None, None, 1001]
+    assert figure.series[0].y[9:13] == [1001, None, None, 1001]
 
 
 def test_lines_by_source(one_case: RunDir) -> None:

@@ -11,6 +11,7 @@ from streamgauge.plan.warm_up_file import (
     note_warm_up,
 )
 from streamgauge.report.case_document import Case, CasesDocument
+from streamgauge.report.plot_parts import Band
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.results import results_document
 from streamgauge.report.warm_up_figure import warm_up_figure
@@ -43,13 +44,12 @@ def test_levels_against_where_they_ended_with_the_reason(one_case: RunDir) -> No
     note_warm_up(one_case, "001", _warm_up(WarmUpEnding.AT_REST))
     figure = warm_up_figure(_case(one_case))
     assert figure is not None
-    assert [line["name"] for line in figure.data] == ["latency, median", "CPU of agents"]
-    latency = figure.data[0]
-    assert latency["x"][:2] == [0.25, 0.5]
-    assert (latency["y"][0], latency["y"][-1]) == (4.0, 1.0)
-    [band] = figure.layout["shapes"]
-    assert (band["x0"], band["x1"]) == (0, 2.0)
-    assert figure.layout["annotations"][0]["text"] == "warm-up 2 s, until at rest"
+    assert [line.name for line in figure.series] == ["latency, median", "CPU of agents"]
+    latency = figure.series[0]
+    assert latency.x[:2] == [0.25, 0.5]
+    assert (latency.y[0], latency.y[-1]) == (4.0, 1.0)
+    assert latency.labels[0] == "8.0 ms"
+    assert figure.bands == [Band("warm-up 2 s, until at rest", 0, 2.0)]
     assert figure.note == (
         "It waited for: latency, median (not long enough at one level) from 0.5 s; "
         "CPU of the system (a trend of -25%) from 4 s."
@@ -60,4 +60,4 @@ def test_the_limit_is_named_as_the_end(one_case: RunDir) -> None:
     note_warm_up(one_case, "001", _warm_up(WarmUpEnding.LIMIT))
     figure = warm_up_figure(_case(one_case))
     assert figure is not None
-    assert "its limit, not at rest" in figure.layout["annotations"][0]["text"]
+    assert "its limit, not at rest" in figure.bands[0].name

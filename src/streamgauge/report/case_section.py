@@ -9,6 +9,7 @@ from streamgauge.report.cause_words import limit_text
 from streamgauge.report.figures import percentile_figure
 from streamgauge.report.hosts import clock_words, hosts_of
 from streamgauge.report.parameters import load_sentence
+from streamgauge.report.plot_parts import Figure
 from streamgauge.report.quantities import (
     NOTHING,
     bytes_per_s_text,
@@ -28,7 +29,6 @@ from streamgauge.report.shown import (
     Block,
     Cell,
     Column,
-    Figure,
     Figures,
     Heading,
     Note,

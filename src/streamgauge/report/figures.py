@@ -8,39 +8,51 @@ from collections import defaultdict
 import numpy as np
 
 from streamgauge.report.case_document import Case, Statistics
-from streamgauge.report.plot_parts import Trace, axis_note, line_style, plain, short, value_axis
+from streamgauge.report.plot_parts import (
+    Axis,
+    Dash,
+    Digits,
+    NumberText,
+    Plot,
+    Series,
+    Style,
+    Tick,
+    axis_note,
+    line_style,
+    short,
+    value_axis,
+)
 from streamgauge.report.result_tables import Row
-from streamgauge.report.shown import Figure
 from streamgauge.report.words import LEG_NAMES, case_title
 
 _CURVE_POINTS = 160
 """Of a percentile curve: more cannot be told apart on a screen."""
 
 _LEG_STYLES = {
-    "intended_to_received": {"color": "var(--line-1)", "width": 3},
-    "sent_to_received": {"color": "var(--line-2)", "width": 1.75},
-    "sent_to_acked": {"color": "var(--line-3)", "width": 1.75},
-    "sent_to_broker": {"color": "var(--line-4)", "width": 1.5, "dash": "dash"},
-    "broker_to_received": {"color": "var(--line-5)", "width": 1.5, "dash": "dash"},
-    "intended_to_sent": {"color": "var(--line-6)", "width": 1.5, "dash": "dot"},
+    "intended_to_received": Style(0, 3),
+    "sent_to_received": Style(1, 1.75),
+    "sent_to_acked": Style(2, 1.75),
+    "sent_to_broker": Style(3, 1.5, Dash.DASHED),
+    "broker_to_received": Style(4, 1.5, Dash.DASHED),
+    "intended_to_sent": Style(5, 1.5, Dash.DOTTED),
 }
 
 
-def percentile_figure(case: Case, histogram: list[Row]) -> Figure | None:
+def percentile_figure(case: Case, histogram: list[Row]) -> Plot | None:
     """Latency by percentile, one line a leg."""
     by_leg: dict[str, list[Row]] = defaultdict(list)
     for row in histogram:
         by_leg[row["leg"]].append(row)
     statistics = case.legs
     lines = [
-        curve(by_leg[leg], statistics[leg], name) | {"line": _LEG_STYLES[leg]}
+        curve(by_leg[leg], statistics[leg], name, _LEG_STYLES[leg])
         for leg, name in LEG_NAMES.items()
         if by_leg[leg]
     ]
     return percentile_plot("Latency by percentile", lines)
 
 
-def side_by_side_figure(cases: list[tuple[Case, list[Row]]]) -> Figure | None:
+def side_by_side_figure(cases: list[tuple[Case, list[Row]]]) -> Plot | None:
     """The leg that speaks for each case, of all cases in one plot."""
     lines = []
     for number, (case, histogram) in enumerate(cases):
@@ -49,7 +61,7 @@ def side_by_side_figure(cases: list[tuple[Case, list[Row]]]) -> Figure | None:
         if rows:
             note = "" if leg == "intended_to_received" else f" ({LEG_NAMES[leg]})"
             name = f"{case.case} {case_title(case)}{note}"
-            lines.append(curve(rows, case.main_latency, name) | {"line": line_style(number, 2)})
+            lines.append(curve(rows, case.main_latency, name, line_style(number, 2)))
     return percentile_plot("Latency from the intended time, by percentile, all cases", lines)
 
 
@@ -58,7 +70,7 @@ def nines(quantile: float) -> float:
     return -math.log10(1 - quantile)
 
 
-def curve(rows: list[Row], statistics: Statistics, name: str) -> Trace:
+def curve(rows: list[Row], statistics: Statistics, name: str, style: Style) -> Series:
     """Percentiles out of a histogram, evenly spaced in nines, up to the maximum.
 
     They interpolate between neighbours, as the percentiles of table `latency` do.
@@ -75,32 +87,22 @@ def curve(rows: list[Row], statistics: Statistics, name: str) -> Trace:
     # The ends are known exactly; buckets know them to 0.05%.
     points[0], points[-1] = statistics.min, statistics.max
     decimals = max(0, math.ceil(math.log10(total)) - 1)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": plain(name),
-        "x": [round(float(place), 4) for place in places],
-        "y": [short(point) for point in points],
-        "text": [f"{100 * quantile:.{decimals}f}%" for quantile in quantiles[:-1]] + ["max"],
-        "hovertemplate": "%{text}: %{y:,.3~f} ms",
-    }
+    return Series(
+        name,
+        [round(float(place), 4) for place in places],
+        [short(point) for point in points],
+        style,
+        told=NumberText(Digits.UP_TO, 3, "ms"),
+        labels=[f"{100 * quantile:.{decimals}f}%" for quantile in quantiles[:-1]] + ["max"],
+    )
 
 
-def percentile_plot(title: str, lines: list[Trace]) -> Figure | None:
+def percentile_plot(title: str, lines: list[Series]) -> Plot | None:
     if not lines:
         return None
-    last = max(line["x"][-1] for line in lines)
-    ticks = [0.5, *(1 - 10.0**-n for n in range(1, math.floor(last + 0.05) + 1))]
-    labels = ["50%"] + [f"{100 * tick:.{max(0, n - 2)}f}%" for n, tick in enumerate(ticks[1:], 1)]
+    last = max(float(line.x[-1]) for line in lines)
+    quantiles = [0.5, *(1 - 10.0**-n for n in range(1, math.floor(last + 0.05) + 1))]
+    labels = ["50%"] + [f"{100 * at:.{max(0, n - 2)}f}%" for n, at in enumerate(quantiles[1:], 1)]
+    ticks = [Tick(round(nines(at), 4), text) for at, text in zip(quantiles, labels, strict=True)]
     axis = value_axis(lines, "ms")
-    layout = {
-        "xaxis": {
-            "title": {"text": "percentile"},
-            "tickvals": [round(nines(tick), 4) for tick in ticks],
-            "ticktext": labels,
-            "tickangle": 0,
-        },
-        "yaxis": axis,
-        "hovermode": "closest",
-    }
-    return Figure(title, lines, layout, axis_note(lines, axis))
+    return Plot(title, lines, Axis("percentile", ticks=ticks), axis, note=axis_note(lines, axis))

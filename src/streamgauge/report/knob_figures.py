@@ -5,68 +5,68 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streamgauge.report.knob_points import KnobPlot, Panel
-from streamgauge.report.plot_parts import Trace, plain, short, value_axis
-from streamgauge.report.shown import Figure
+from streamgauge.report.plot_parts import (
+    Axis,
+    Dash,
+    Digits,
+    Mark,
+    NumberText,
+    Plot,
+    Reading,
+    Scale,
+    Series,
+    Style,
+    short,
+    value_axis,
+)
 
 _STATISTICS = {"min": ("min_ms", 0.4), "avg": ("mean_ms", 0.7), "max": ("max_ms", 1.0)}
-_RATES = {"KiB/s": ("kib_per_s", "solid"), "msg/s": ("messages_per_s", "dot")}
-_PALETTE_SIZE = 6
+_RATES = {"KiB/s": ("kib_per_s", Dash.SOLID), "msg/s": ("messages_per_s", Dash.DOTTED)}
 
 
-def knob_figures(plot: KnobPlot) -> list[Figure]:
+def knob_figures(plot: KnobPlot) -> list[Plot]:
     """One for each panel."""
     return [_figure(plot, panel) for panel in plot.panels]
 
 
-def _figure(plot: KnobPlot, panel: Panel) -> Figure:
+def _figure(plot: KnobPlot, panel: Panel) -> Plot:
     labels = [plot.label(value) for value in plot.values]
-    boxes, lines = [], []
-    for statistic, (field, shade) in _STATISTICS.items():
-        for number, series, values in _known(plot, panel, field):
-            boxes.append(
-                {
-                    "type": "bar",
-                    "name": plain(f"{statistic} {series}"),
-                    "x": labels,
-                    "y": values,
-                    "marker": {"color": _colour(number), "opacity": shade},
-                    "hovertemplate": "%{y:,.3~f} ms",
-                }
-            )
-    for unit, (field, dash) in _RATES.items():
-        for number, series, values in _known(plot, panel, field):
-            lines.append(
-                {
-                    "type": "scatter",
-                    "mode": "lines+markers",
-                    "name": plain(f"{unit} {series}"),
-                    "x": labels,
-                    "y": values,
-                    "yaxis": "y2",
-                    # Not the colour of a box, in front of which it would not be seen.
-                    "line": {"color": _colour(number + len(plot.series)), "width": 2.5, "dash": dash},
-                    "hovertemplate": f"%{{y:,.4~s}} {unit}",
-                }
-            )
+    boxes = [
+        Series(
+            f"{statistic} {series}",
+            labels,
+            values,
+            Style(number, opacity=shade),
+            Mark.BARS,
+            NumberText(Digits.UP_TO, 3, "ms"),
+        )
+        for statistic, (field, shade) in _STATISTICS.items()
+        for number, series, values in _known(plot, panel, field)
+    ]
+    lines = [
+        Series(
+            f"{unit} {series}",
+            labels,
+            values,
+            # Not the colour of a box, in front of which it would not be seen.
+            Style(number + len(plot.series), 2.5, dash),
+            Mark.LINE_AND_POINTS,
+            NumberText(Digits.SCALED, 4, unit),
+            on_second_axis=True,
+        )
+        for unit, (field, dash) in _RATES.items()
+        for number, series, values in _known(plot, panel, field)
+    ]
     title = f"Latency and throughput by {plot.knob}"
-    layout = {
-        "barmode": "group",
-        "xaxis": {"title": {"text": plot.knob}, "type": "category"},
-        "yaxis": value_axis(boxes, "ms"),
-        "yaxis2": _second_axis(lines),
-        "hovermode": "x unified",
-    }
-    note = " ".join(plot.notes) or None
-    return Figure(f"{title}: {panel.title}" if panel.title else title, [*boxes, *lines], layout, note)
-
-
-def _second_axis(lines: list[Trace]) -> Trace:
-    # Its own round figures, not whatever stands beside those of the first axis.
-    own: Trace = {"overlaying": "y", "side": "right", "tickformat": ".3~s", "tickmode": "linear"}
-    if not lines:
-        return {"title": {"text": ""}, **own}
-    axis = value_axis(lines, "KiB/s, msg/s")
-    return {"dtick": "D2", **axis, **own}
+    return Plot(
+        f"{title}: {panel.title}" if panel.title else title,
+        [*boxes, *lines],
+        Axis(plot.knob, Scale.NAMES),
+        value_axis(boxes, "ms"),
+        value_axis(lines, "KiB/s, msg/s") if lines else None,
+        Reading.ACROSS,
+        note=" ".join(plot.notes) or None,
+    )
 
 
 def _known(plot: KnobPlot, panel: Panel, field: str) -> Iterator[tuple[int, str, list[float | None]]]:
@@ -81,7 +81,3 @@ def _value(panel: Panel, series: str, value: object, field: str) -> float | None
     point = panel.points.get(series, {}).get(value)
     found = None if point is None else getattr(point, field)
     return None if found is None else short(found)
-
-
-def _colour(number: int) -> str:
-    return f"var(--line-{number % _PALETTE_SIZE + 1})"

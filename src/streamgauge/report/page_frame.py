@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from importlib import resources
 from string import Template
 
 from plotly.offline import get_plotlyjs
 
 from streamgauge.report.markup import Markup, escape, join, script_json, tag
-from streamgauge.report.shown import Figure
+from streamgauge.report.plot_parts import Figure, Plot, Scale
+from streamgauge.report.plotly_figures import plotly_figure
 
 
 def filled_page(title: str, body: Iterable[Markup | None], figures: dict[str, Figure], reading: str) -> str:
@@ -20,7 +20,7 @@ def filled_page(title: str, body: Iterable[Markup | None], figures: dict[str, Fi
         style=part("page.css"),
         body=join(body),
         reading=reading,
-        figures=script_json({key: asdict(figure) for key, figure in figures.items()}),
+        figures=script_json({key: plotly_figure(figure) for key, figure in figures.items()}),
         plotly=get_plotlyjs(),
         script=part("page.js"),
     )
@@ -35,10 +35,10 @@ def place_figures(figures: dict[str, Figure], name: str, group: Sequence[Figure 
         key = f"{name}-{number}"
         figures[key] = figure
         scale = None
-        if figure.layout["yaxis"].get("type") == "log":
+        if figure.y.scale is Scale.LOG:
             scale = tag("button", "linear scale", type="button", class_="scale", data_scale=key)
         caption = tag("figcaption", tag("span", figure.title), scale)
-        room = f"--entries:{len(figure.data)}"
+        room = f"--entries:{len(figure.series) if isinstance(figure, Plot) else 1}"
         plot = tag("div", class_="plot", style=room, data_figure=key, role="img", aria_label=figure.title)
         note = tag("p", figure.note, class_="note") if figure.note else None
         places.append(tag("figure", caption, plot, note))

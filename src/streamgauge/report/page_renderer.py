@@ -8,6 +8,7 @@ from typing import Any
 from streamgauge.report.markup import Markup, data_table, join, tag
 from streamgauge.report.page_environment import environment_section
 from streamgauge.report.page_frame import filled_page, place_figures
+from streamgauge.report.plot_parts import Figure
 from streamgauge.report.quantities import cell_text
 from streamgauge.report.shown import (
     Badge,
@@ -15,7 +16,6 @@ from streamgauge.report.shown import (
     Cell,
     Column,
     Fact,
-    Figure,
     Figures,
     Heading,
     Lines,

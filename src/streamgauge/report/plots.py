@@ -33,7 +33,8 @@ def plot_files(
     plot = knob_plot(documents, knob)
     if plot is None:
         return {}
-    files = {f"{plot.knob}.{ending}": content for ending, content in pictures(plot).items()}
+    drawn = pictures(knob_figures(plot), " ".join(plot.notes))
+    files = {f"{plot.knob}.{ending}": content for ending, content in drawn.items()}
     script = gnuplot_script(plot, f"{plot.knob}.dat", f"{plot.knob}-gnuplot.svg")
     files[f"{plot.knob}.dat"] = gnuplot_data(plot).encode()
     files[f"{plot.knob}.gp"] = script.encode()

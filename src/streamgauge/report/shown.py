@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+
+from streamgauge.report.plot_parts import Figure
 
 Value = str | int | float | bool | None
 
@@ -93,16 +94,6 @@ class Table:
     """A narrow medium shows its rows as columns."""
     is_folded: bool = False
     where: frozenset[Medium] = EVERYWHERE
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A plot: lines, boxes or a map. Colours may be names of the page's palette."""
-
-    title: str
-    data: Sequence[Mapping[str, Any]]
-    layout: Mapping[str, Any]
-    note: str | None = None
 
 
 @dataclass(frozen=True)

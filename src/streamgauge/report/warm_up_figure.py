@@ -8,8 +8,18 @@ from streamgauge.core.steady_state import LEAST_SLOTS, Unrest
 from streamgauge.plan.warm_up_file import Series
 from streamgauge.report.case_document import Case, Waited, WarmUpCourse
 from streamgauge.report.parameters import ENDING_WORDS
-from streamgauge.report.plot_parts import Trace, line_style, short
-from streamgauge.report.shown import Figure
+from streamgauge.report.plot_parts import (
+    Axis,
+    Band,
+    Digits,
+    NumberText,
+    Plot,
+    Reading,
+    Scale,
+    line_style,
+    short,
+)
+from streamgauge.report.plot_parts import Series as Line
 
 _NAMES = {
     Series.LATENCY: "latency, median",
@@ -30,7 +40,7 @@ _LEAST_LEVEL = 1e-3
 _MOST_TOLD = 6
 
 
-def warm_up_figure(case: Case) -> Figure | None:
+def warm_up_figure(case: Case) -> Plot | None:
     course = case.warm_up_course
     if course is None:
         return None
@@ -47,34 +57,29 @@ def warm_up_figure(case: Case) -> Figure | None:
     ]
     if not lines:
         return None
-    label = {"xref": "x", "yref": "paper", "x": course.end_s, "y": 1, "xanchor": "right", "yanchor": "top"}
-    text = f"warm-up {course.end_s:.3g} s, until {ENDING_WORDS[course.ended]}"
-    band = {"type": "rect", "xref": "x", "yref": "paper", "x0": 0, "x1": course.end_s, "y0": 0, "y1": 1}
-    layout: Trace = {
-        "xaxis": {"title": {"text": "seconds since the start"}, "rangemode": "tozero"},
-        "yaxis": {"title": {"text": "times its level at the end"}, "type": "log"},
-        "hovermode": "x unified",
-        "shapes": [band | {"layer": "below", "line": {"width": 0}, "fillcolor": "var(--shade)"}],
-        "annotations": [label | {"text": text, "showarrow": False, "font": {"color": "var(--muted)"}}],
-    }
-    return Figure(
-        "Warm-up: latency and CPU against their levels at the end", lines, layout, _waited_text(course)
+    ended = f"warm-up {course.end_s:.3g} s, until {ENDING_WORDS[course.ended]}"
+    return Plot(
+        "Warm-up: latency and CPU against their levels at the end",
+        lines,
+        Axis("seconds since the start", from_zero=True),
+        Axis("times its level at the end", Scale.LOG),
+        reading=Reading.ACROSS,
+        bands=[Band(ended, 0, course.end_s)],
+        note=_waited_text(course),
     )
 
 
-def _line(number: int, course: WarmUpCourse, name: str, levels: list[float], unit: str) -> Trace:
+def _line(number: int, course: WarmUpCourse, name: str, levels: list[float], unit: str) -> Line:
     level = max(median(levels[-LEAST_SLOTS:]), _LEAST_LEVEL)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": name,
+    return Line(
+        name,
         # A slot's level stands at its end: there it is known.
-        "x": [round((slot + 1) * course.slot_s, 2) for slot in range(len(levels))],
-        "y": [short(value / level) if value > 0 else None for value in levels],
-        "customdata": [short(value) for value in levels],
-        "line": line_style(number, 2),
-        "hovertemplate": f"%{{customdata:,.3~f}} {unit}, %{{y:.2f}} ×",
-    }
+        [round((slot + 1) * course.slot_s, 2) for slot in range(len(levels))],
+        [short(value / level) if value > 0 else None for value in levels],
+        line_style(number, 2),
+        told=NumberText(Digits.EXACTLY, 2, "×"),
+        labels=[f"{short(value):,} {unit}" for value in levels],
+    )
 
 
 def _waited_text(course: WarmUpCourse) -> str | None:

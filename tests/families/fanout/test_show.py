@@ -21,8 +21,7 @@ from streamgauge.families.fanout.document import (
     Wire,
     savings,
 )
-from streamgauge.families.fanout.figures import fanout_figures
-from streamgauge.families.fanout.pictures import fanout_pictures
+from streamgauge.families.fanout.figures import fanout_plots
 from streamgauge.families.fanout.published import HARDWARE, SLIPS, published
 from streamgauge.families.fanout.result_tables import LATENCY_COUNTS
 from streamgauge.families.fanout.show import show_fanout
@@ -30,6 +29,7 @@ from streamgauge.families.fanout.tables import clients_text, fanout_tables
 from streamgauge.report.document import IntegrityVerdict, State, ValidityVerdict
 from streamgauge.report.markdown_renderer import shown_markdown
 from streamgauge.report.page_renderer import render_page
+from streamgauge.report.plot_parts import Scale
 from streamgauge.report.quantities import bits_text, cell_text
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.shown import Table
@@ -218,16 +218,16 @@ def test_page_and_markdown_have_it_all() -> None:
 
 
 def test_plots_by_clients() -> None:
-    figures = fanout_figures(LADDER)
-    assert [figure.title for figure in figures][:2] == [
+    plots = fanout_plots(LADDER)
+    assert [plot.title for plot in plots.values()][:2] == [
         "Mean latency by clients",
         "99th percentile by clients",
     ]
-    assert figures[0].layout["yaxis"]["type"] == "log"
-    assert {line["name"]: line["x"] for line in figures[0].data} == {
+    assert plots["latency"].y.scale is Scale.LOG
+    assert {line.name: line.x for line in plots["latency"].series} == {
         "gateway": [1000, 16000],
         "kafka-groups": [1000],
     }
-    files = fanout_pictures(LADDER)
-    assert {"latency-by-clients.svg", "bandwidth-by-clients.png", "cpu-by-clients.svg"} <= set(files)
-    assert {f"plots/{name}" for name in files} == set(show_fanout(document_of(LADDER), TABLES).files)
+    files = show_fanout(document_of(LADDER), TABLES).files
+    assert set(files) == {f"plots/{name}-by-clients.{ending}" for name in plots for ending in ("svg", "png")}
+    assert bytes(files["plots/latency-by-clients.png"]()).startswith(b"\x89PNG")

@@ -82,12 +82,12 @@ def test_the_csv_has_a_row_a_trial_with_both_verdicts(run: RunDir) -> None:
 def test_the_curve_goes_through_the_trials_that_decided(document: LimitDocument) -> None:
     figure = curve_figure(document)
     assert figure is not None
-    p99 = next(line for line in figure.data if line["name"] == "p99")
+    p99 = next(line for line in figure.series if line.name == "p99")
     by_case = {case.case: case.latency_ms.intended_to_received.p99 or 0.0 for case in document.cases}
-    assert p99["x"] == [1000, 2000, 2828, 4000]
-    assert p99["y"][1] == pytest.approx(max(by_case["005"], by_case["006"]), rel=1e-4)
-    names = [line["name"] for line in figure.data]
-    assert "p99&lt;20ms" in names
+    assert p99.x == [1000, 2000, 2828, 4000]
+    assert p99.y[1] == pytest.approx(max(by_case["005"], by_case["006"]), rel=1e-4)
+    names = [line.name for line in figure.series]
+    assert "p99<20ms" in names
     assert {"holds 2,000/s", "does not 2,828/s"} <= set(names)
 
 

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from streamgauge.families.fanout.document import Point
-from streamgauge.report.plot_parts import line_style, plain, short
-from streamgauge.report.shown import Figure
+from streamgauge.report.plot_parts import (
+    Axis,
+    Digits,
+    Mark,
+    NumberText,
+    Plot,
+    Scale,
+    Series,
+    line_style,
+    short,
+)
 
 Value = Callable[[Point], float | None]
 
@@ -22,7 +31,7 @@ def _per_client(what: str, scale: float) -> Value:
     return value
 
 
-PLOTS: tuple[tuple[str, str, str, Value], ...] = (
+_PLOTS: tuple[tuple[str, str, str, Value], ...] = (
     ("latency", "Mean latency by clients", "ms", lambda point: point.latency_ms.mean),
     ("latency-p99", "99th percentile by clients", "ms", lambda point: point.latency_ms.p99),
     ("bandwidth", "To clients, by clients", "bit/s", lambda point: point.wire.to_clients_bits_per_s),
@@ -37,40 +46,32 @@ PLOTS: tuple[tuple[str, str, str, Value], ...] = (
 """Name, title, unit, and the value of a point."""
 
 
-def lines_of(points: list[Point], value: Value) -> dict[str, tuple[list[int], list[float]]]:
-    """By series: clients and values of the points that held and have one."""
-    found: dict[str, tuple[list[int], list[float]]] = {}
-    for point in points:
-        number = value(point) if point.holds else None
-        if number is not None and number > 0:
-            xs, ys = found.setdefault(point.series, ([], []))
-            xs.append(point.clients)
-            ys.append(number)
+def fanout_plots(points: list[Point]) -> dict[str, Plot]:
+    """By name, those that have something to show."""
+    found = {}
+    for name, title, unit, value in _PLOTS:
+        series = [
+            Series(
+                of,
+                [clients for clients, _ in values],
+                [short(y) for _, y in values],
+                line_style(number, 2),
+                Mark.LINE_AND_POINTS,
+                NumberText(Digits.FIGURES, 4, unit),
+                [f"{clients:,} clients" for clients, _ in values],
+            )
+            for number, (of, values) in enumerate(_held(points, value).items())
+        ]
+        if series:
+            found[name] = Plot(title, series, Axis("clients", Scale.LOG), Axis(unit, Scale.LOG))
     return found
 
 
-def fanout_figures(points: list[Point]) -> list[Figure]:
-    figures = []
-    for _, title, unit, value in PLOTS:
-        lines = lines_of(points, value)
-        if not lines:
-            continue
-        data = [
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "name": plain(series),
-                "x": xs,
-                "y": [short(y) for y in ys],
-                "line": line_style(number, 2),
-                "hovertemplate": "%{x:,} clients: %{y:,.4~g} " + unit,
-            }
-            for number, (series, (xs, ys)) in enumerate(lines.items())
-        ]
-        layout = {
-            "xaxis": {"title": {"text": "clients"}, "type": "log"},
-            "yaxis": {"title": {"text": unit}, "type": "log"},
-            "hovermode": "closest",
-        }
-        figures.append(Figure(title, data, layout))
-    return figures
+def _held(points: list[Point], value: Value) -> dict[str, list[tuple[int, float]]]:
+    """By series: clients and value of the points that held and have one."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for point in points:
+        number = value(point) if point.holds else None
+        if number is not None and number > 0:
+            found.setdefault(point.series, []).append((point.clients, number))
+    return found

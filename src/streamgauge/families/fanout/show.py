@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache, partial
 
 from streamgauge.core.latency_block import latency_block
 from streamgauge.families.fanout.document import FanoutDocument, FanoutFound, Point
-from streamgauge.families.fanout.figures import PLOTS, fanout_figures, lines_of
-from streamgauge.families.fanout.pictures import fanout_pictures
+from streamgauge.families.fanout.figures import fanout_plots
 from streamgauge.families.fanout.result_tables import LATENCY_COUNTS
 from streamgauge.families.fanout.tables import clients_text, fanout_tables, place_name, verdict_table
 from streamgauge.report.cause_words import cause_text
+from streamgauge.report.pictures import ENDINGS, pictures
 from streamgauge.report.quantities import count_text
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.shown import (
@@ -44,7 +44,7 @@ def show_fanout(document: FanoutDocument, tables: ResultTables) -> Shown:
     points = fanout.points
     held = [point for point in points if point.holds]
     sections = [
-        Section("By clients", [Figures(fanout_figures(points))], where=ON_PAGE),
+        Section("By clients", [Figures(list(fanout_plots(points).values()))], where=ON_PAGE),
         Section("Points", [verdict_table(points), *_remarks(points)]),
         Section("Tables", fanout_tables(fanout)),
         Section("What was published", _published(fanout)),
@@ -66,18 +66,16 @@ def show_fanout(document: FanoutDocument, tables: ResultTables) -> Shown:
 
 
 def _pictures(points: list[Point]) -> dict[str, Callable[[], str | bytes]]:
-    @cache
-    def drawn() -> Mapping[str, bytes]:
-        return fanout_pictures(points)
+    plots = fanout_plots(points)
+    drawn = cache(lambda name: pictures([plots[name]]))
 
-    def content(name: str) -> bytes:
-        return drawn()[name]
+    def content(name: str, ending: str) -> bytes:
+        return drawn(name)[ending]
 
-    names = [name for name, _, _, value in PLOTS if lines_of(points, value)]
     return {
-        f"plots/{name}-by-clients.{ending}": partial(content, f"{name}-by-clients.{ending}")
-        for name in names
-        for ending in ("svg", "png")
+        f"plots/{name}-by-clients.{ending}": partial(content, name, ending)
+        for name in plots
+        for ending in ENDINGS
     }
 
 

@@ -7,14 +7,27 @@ from streamgauge.families.limit.objective import Objective
 from streamgauge.report.case_document import Case
 from streamgauge.report.cases_show import show_cases
 from streamgauge.report.cause_words import LIMIT_WORDS, limit_text
-from streamgauge.report.plot_parts import Trace, plain, short, value_axis
+from streamgauge.report.plot_parts import (
+    Axis,
+    Dash,
+    Digits,
+    Mark,
+    Meaning,
+    NumberText,
+    Plot,
+    Reading,
+    Scale,
+    Series,
+    Style,
+    short,
+    value_axis,
+)
 from streamgauge.report.quantities import NOTHING, plural, rate_per_s_text, s_text
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.shown import (
     Cell,
     Column,
     Fact,
-    Figure,
     Figures,
     Note,
     Section,
@@ -42,10 +55,10 @@ _ENDINGS = {
     None: "the search has not come to its end",
 }
 _LINES = {
-    "p50": {"color": "var(--line-1)", "width": 2.5},
-    "p99": {"color": "var(--line-2)", "width": 2.5},
-    "p99_9": {"color": "var(--line-4)", "width": 1.5},
-    "max": {"color": "var(--line-6)", "width": 1.25, "dash": "dot"},
+    "p50": Style(0, 2.5),
+    "p99": Style(1, 2.5),
+    "p99_9": Style(3, 1.5),
+    "max": Style(5, 1.25, Dash.DOTTED),
 }
 
 
@@ -184,70 +197,46 @@ def trials_table(document: LimitDocument) -> Table:
     return Table("Trials", columns, rows, name="limit", where=frozenset())
 
 
-def curve_figure(document: LimitDocument) -> Figure | None:
+def curve_figure(document: LimitDocument) -> Plot | None:
     """A point for each rate; what was to hold and what was found as lines across."""
     steps = document.limit.steps
     rates = [step.rate_per_s for step in steps]
-    lines: list[Trace] = []
+    lines = []
     for name, style in _LINES.items():
         worst = [_worst(_deciding(document, step), name).value for step in steps]
         values = [None if value is None else short(float(value)) for value in worst]
         if any(value is not None for value in values):
-            lines.append(
-                {
-                    "type": "scatter",
-                    "mode": "lines+markers",
-                    "name": name.replace("_", "."),
-                    "x": rates,
-                    "y": values,
-                    "line": style,
-                    "hovertemplate": "%{y:,.3~f} ms",
-                }
-            )
+            told = NumberText(Digits.UP_TO, 3, "ms")
+            lines.append(Series(name.replace("_", "."), rates, values, style, Mark.LINE_AND_POINTS, told))
     if not lines:
         return None
-    marks = [*_objectives(document.limit, rates), *_bounds(document.limit, lines)]
-    return Figure(
+    return Plot(
         f"Latency by rate, {LEG_NAMES['intended_to_received']}",
-        [*lines, *marks],
-        {
-            "xaxis": {"title": {"text": "messages/s"}, "type": "log", "tickformat": ".3~s"},
-            "yaxis": value_axis(lines, "ms"),
-            "hovermode": "x unified",
-        },
-        "The worse trial that decided a rate. Upright: highest that holds, lowest that breaks.",
+        [*lines, *_objectives(document.limit, rates), *_bounds(document.limit, lines)],
+        Axis("messages/s", Scale.LOG, told=NumberText(Digits.SCALED, 3)),
+        value_axis(lines, "ms"),
+        reading=Reading.ACROSS,
+        note="The worse trial that decided a rate. Upright: highest that holds, lowest that breaks.",
     )
 
 
-def _objectives(limit: LimitFound, rates: list[float]) -> list[Trace]:
+def _objectives(limit: LimitFound, rates: list[float]) -> list[Series]:
     """Those on latency, as level lines."""
     found = []
     for text in limit.slo:
         objective = Objective.model_validate(text)
         if objective.is_latency:
             level = [objective.limit, objective.limit]
-            found.append(_mark(text, [min(rates), max(rates)], level, "var(--bad)", "dash"))
+            found.append(Series(text, [min(rates), max(rates)], level, Style(Meaning.BAD, 1.5, Dash.DASHED)))
     return found
 
 
-def _bounds(limit: LimitFound, lines: list[Trace]) -> list[Trace]:
-    values = [value for line in lines for value in line["y"] if value is not None and value > 0]
+def _bounds(limit: LimitFound, lines: list[Series]) -> list[Series]:
+    values = [value for line in lines for value in line.y if value is not None and value > 0]
     span = [min(values), max(values)] if values else [0.0, 1.0]
-    bounds = ((limit.held_per_s, "holds", "var(--good)"), (limit.broken_per_s, "does not", "var(--bad)"))
+    bounds = ((limit.held_per_s, "holds", Meaning.GOOD), (limit.broken_per_s, "does not", Meaning.BAD))
     return [
-        _mark(f"{name} {rate_per_s_text(rate)}", [rate, rate], span, colour, "dot")
+        Series(f"{name} {rate_per_s_text(rate)}", [rate, rate], span, Style(colour, 1.5, Dash.DOTTED))
         for rate, name, colour in bounds
         if rate is not None
     ]
-
-
-def _mark(name: str, x: list[float], y: list[float], colour: str, dash: str) -> Trace:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": plain(name),
-        "x": x,
-        "y": y,
-        "line": {"color": colour, "width": 1.5, "dash": dash},
-        "hoverinfo": "skip",
-    }

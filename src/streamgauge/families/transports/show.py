@@ -18,12 +18,12 @@ from streamgauge.report.cases_show import histogram_files, rate_name, show_cases
 from streamgauge.report.cause_words import INTEGRITY_WORDS, VALIDITY_WORDS, cause_text
 from streamgauge.report.document import State
 from streamgauge.report.figures import curve, percentile_plot
+from streamgauge.report.plot_parts import PALETTE_SIZE, Dash, Plot, Style
 from streamgauge.report.quantities import NOTHING, digits_text
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.shown import (
     Cell,
     Column,
-    Figure,
     Figures,
     Note,
     Notes,
@@ -46,8 +46,7 @@ HARNESS_MEANS = (
     "Harness: the same messages at the same rate through memory alone, in the same run: what all but the "
     "transport costs."
 )
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-_COLOURS = 6
+_DASHES = tuple(Dash)
 _LEG = "intended_to_received"
 
 
@@ -191,7 +190,7 @@ def _all_rows(found: TransportsFound) -> Table:
     return Table("Transports", columns, rows, name="transports", where=frozenset())
 
 
-def _curves(document: TransportsDocument, tables: ResultTables) -> Figure | None:
+def _curves(document: TransportsDocument, tables: ResultTables) -> Plot | None:
     """A colour for each transport, a dash for each rate; the harness is thin."""
     cases = [
         (case, case.parameters.constant_rate)
@@ -206,11 +205,11 @@ def _curves(document: TransportsDocument, tables: ResultTables) -> Figure | None
         rows = [found for found in tables.rows(HISTOGRAM, case.case) if found["leg"] == _LEG]
         if not rows or rate is None:
             continue
-        style = {
-            "color": f"var(--line-{names.index(case.target) % _COLOURS + 1})",
-            "width": 2 if case.target in measured else 1,
-            "dash": _DASHES[rates.index(rate) % len(_DASHES)],
-        }
+        style = Style(
+            names.index(case.target) % PALETTE_SIZE,
+            2 if case.target in measured else 1,
+            _DASHES[rates.index(rate) % len(_DASHES)],
+        )
         name = f"{case.target} {rate_name(rate)}"
-        lines.append(curve(rows, case.latency_ms.intended_to_received, name) | {"line": style})
+        lines.append(curve(rows, case.latency_ms.intended_to_received, name, style))
     return percentile_plot("Latency by percentile, all transports and rates", lines)
