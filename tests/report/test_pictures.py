@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 import pytest
 
 from streamgauge.report.pictures import pictures
-from streamgauge.report.plot_parts import Axis, Dash, Mark, Meaning, Plot, Scale, Series, Style
+from streamgauge.report.plot_parts import Axis, Plot, Series, Style
 
-LOG = Axis("ms", Scale.LOG)
+LOG = Axis("ms", "log")
 
 
 def texts(svg: bytes) -> str:
@@ -19,7 +19,7 @@ def texts(svg: bytes) -> str:
 
 def test_all_plots_stand_in_one_picture_with_one_legend() -> None:
     plots = [
-        Plot(title, [Series("costs $5", [1, 10], [1.0, 2.0], Style(0))], Axis("clients", Scale.LOG), LOG)
+        Plot(title, [Series("costs $5", [1, 10], [1.0, 2.0], Style(0))], Axis("clients", "log"), LOG)
         for title in ("first", "second", "third")
     ]
     made = pictures(plots, "A note.")
@@ -32,20 +32,20 @@ def test_all_plots_stand_in_one_picture_with_one_legend() -> None:
 
 def test_bars_of_one_name_stand_beside_each_other_and_lines_on_the_second_axis() -> None:
     series = [
-        Series("min", ["a", "b"], [1.0, 2.0], Style(0, opacity=0.4), Mark.BARS),
-        Series("max", ["a", "b"], [2.0, 4.0], Style(1), Mark.BARS),
+        Series("min", ["a", "b"], [1.0, 2.0], Style(0, opacity=0.4), "bars"),
+        Series("max", ["a", "b"], [2.0, 4.0], Style(1), "bars"),
         Series(
             "per s",
             ["a", "b"],
             [10.0, 20.0],
-            Style(2, dash=Dash.DOTTED),
-            Mark.LINE_AND_POINTS,
+            Style(2, dash="dotted"),
+            "line and points",
             None,
             (),
             True,
         ),
     ]
-    plot = Plot("t", series, Axis("knob", Scale.NAMES), LOG, Axis("msg/s", Scale.LOG))
+    plot = Plot("t", series, Axis("knob", "names"), LOG, Axis("msg/s", "log"))
     written = texts(pictures([plot])["svg"])
     for words in ("min", "max", "per s", "knob", "msg/s"):
         assert words in written
@@ -54,8 +54,8 @@ def test_bars_of_one_name_stand_beside_each_other_and_lines_on_the_second_axis()
 @pytest.mark.parametrize("values", [[None, None], [0.0, -1.0]])
 def test_a_series_without_a_place_on_the_axis_is_left_out(values: list[float | None]) -> None:
     series = [
-        Series("unseen", [1, 2], values, Style(Meaning.BAD)),
-        Series("seen", [1, 2], [1.0, 2.0], Style(Meaning.GOOD), Mark.POINTS),
+        Series("unseen", [1, 2], values, Style("bad")),
+        Series("seen", [1, 2], [1.0, 2.0], Style("good"), "points"),
     ]
     written = texts(pictures([Plot("t", series, Axis("x"), LOG)])["svg"])
     assert "unseen" not in written

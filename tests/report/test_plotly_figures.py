@@ -1,31 +1,14 @@
 from __future__ import annotations
 
-from streamgauge.report.plot_parts import (
-    Axis,
-    Band,
-    Dash,
-    Digits,
-    HeatCell,
-    HeatMap,
-    Mark,
-    Meaning,
-    NumberText,
-    Plot,
-    Reading,
-    Scale,
-    Series,
-    Style,
-    Symbol,
-    Tick,
-)
+from streamgauge.report.plot_parts import Axis, Band, HeatCell, HeatMap, NumberText, Plot, Series, Style, Tick
 from streamgauge.report.plotly_figures import plotly_figure
 
-MS = NumberText(Digits.UP_TO, 3, "ms")
-LINE = Series("a <b>", [1, 2], [3.0, None], Style(0, 2, Dash.DASHED), told=MS)
+MS = NumberText("up to", 3, "ms")
+LINE = Series("a <b>", [1, 2], [3.0, None], Style(0, 2, "dashed"), told=MS)
 
 
 def test_a_line_over_two_axes() -> None:
-    made = plotly_figure(Plot("t", [LINE], Axis("s", from_zero=True), Axis("ms", Scale.LOG), note="n"))
+    made = plotly_figure(Plot("t", [LINE], Axis("s", from_zero=True), Axis("ms", "log"), note="n"))
     assert (made["title"], made["note"]) == ("t", "n")
     [line] = made["data"]
     assert (line["type"], line["mode"], line["x"], line["y"]) == ("scatter", "lines", [1, 2], [3.0, None])
@@ -40,10 +23,10 @@ def test_a_line_over_two_axes() -> None:
 
 
 def test_bars_and_what_stands_on_the_second_axis() -> None:
-    bars = Series("b", ["x"], [1.0], Style(7, opacity=0.4), Mark.BARS, MS)
-    rate = Series("r", ["x"], [9.0], Style(1), Mark.LINE_AND_POINTS, MS, on_second_axis=True)
-    x, y = Axis("knob", Scale.NAMES), Axis("ms", Scale.LOG, by_decades=True)
-    plot = Plot("t", [bars, rate], x, y, Axis("/s", Scale.LOG), Reading.ACROSS)
+    bars = Series("b", ["x"], [1.0], Style(7, opacity=0.4), "bars", MS)
+    rate = Series("r", ["x"], [9.0], Style(1), "line and points", MS, on_second_axis=True)
+    x, y = Axis("knob", "names"), Axis("ms", "log", by_decades=True)
+    plot = Plot("t", [bars, rate], x, y, Axis("/s", "log"), "across")
     made = plotly_figure(plot)
     first, second = made["data"]
     assert (first["type"], first["marker"]) == ("bar", {"color": "var(--line-2)", "opacity": 0.4})
@@ -56,10 +39,8 @@ def test_bars_and_what_stands_on_the_second_axis() -> None:
 
 
 def test_points_have_symbols_and_labels_and_guides_tell_nothing() -> None:
-    points = Series(
-        "p", [1], [2.0], Style(0, symbol=Symbol.CROSS), Mark.POINTS, NumberText(Digits.FIGURES, 4), ["<1>"]
-    )
-    guide = Series("g", [1, 1], [0.0, 1.0], Style(Meaning.BAD, 1.5, Dash.DOTTED))
+    points = Series("p", [1], [2.0], Style(0, symbol="cross"), "points", NumberText("figures", 4), ["<1>"])
+    guide = Series("g", [1, 1], [0.0, 1.0], Style("bad", 1.5, "dotted"))
     first, second = plotly_figure(Plot("t", [points, guide], Axis(), Axis()))["data"]
     assert first["marker"]["symbol"] == "cross"
     assert first["text"] == ["&lt;1&gt;"]
@@ -89,7 +70,7 @@ def test_a_band_is_shaded_and_named() -> None:
 
 def test_cells_of_a_heat_map_and_gaps_in_it() -> None:
     cell = HeatCell(0.5, ["141%", "A<"], "1 × 1 B: slower", ["p < 0.01"])
-    names = Axis("messages", Scale.NAMES, is_downwards=True)
+    names = Axis("messages", "names", is_downwards=True)
     heat = HeatMap("t", Axis("length"), names, ["1 B", "2 B"], ["1"], [[cell, None]], 1.0, [Tick(0, "100%")])
     made = plotly_figure(heat)
     [trace] = made["data"]

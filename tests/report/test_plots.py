@@ -8,7 +8,6 @@ import pytest
 from streamgauge.report.knob_figures import knob_figures
 from streamgauge.report.knob_points import knob_plot
 from streamgauge.report.page_frame import place_figures
-from streamgauge.report.plot_parts import Mark, Scale
 from streamgauge.report.plots import plot_files
 
 from .chromium import Chromium
@@ -41,9 +40,9 @@ def test_figures_have_boxes_on_one_axis_and_lines_on_the_other() -> None:
     plot = knob_plot([DOCUMENT])
     assert plot is not None
     first, second = knob_figures(plot)
-    assert [series.mark for series in first.series] == [Mark.BARS] * 3 + [Mark.LINE_AND_POINTS] * 2
+    assert [series.mark for series in first.series] == ["bars"] * 3 + ["line and points"] * 2
     assert [series.on_second_axis for series in first.series] == [False] * 3 + [True] * 2
-    assert first.y.scale is Scale.LOG
+    assert first.y.scale == "log"
     assert first.series[0].x == ["1", "2"]
     assert (first.title, second.title) == (
         "Latency and throughput by partitions: acks 1",

@@ -10,8 +10,6 @@ import numpy as np
 from streamgauge.report.case_document import Case, Statistics
 from streamgauge.report.plot_parts import (
     Axis,
-    Dash,
-    Digits,
     NumberText,
     Plot,
     Series,
@@ -32,9 +30,9 @@ _LEG_STYLES = {
     "intended_to_received": Style(0, 3),
     "sent_to_received": Style(1, 1.75),
     "sent_to_acked": Style(2, 1.75),
-    "sent_to_broker": Style(3, 1.5, Dash.DASHED),
-    "broker_to_received": Style(4, 1.5, Dash.DASHED),
-    "intended_to_sent": Style(5, 1.5, Dash.DOTTED),
+    "sent_to_broker": Style(3, 1.5, "dashed"),
+    "broker_to_received": Style(4, 1.5, "dashed"),
+    "intended_to_sent": Style(5, 1.5, "dotted"),
 }
 
 
@@ -92,7 +90,7 @@ def curve(rows: list[Row], statistics: Statistics, name: str, style: Style) -> S
         [round(float(place), 4) for place in places],
         [short(point) for point in points],
         style,
-        told=NumberText(Digits.UP_TO, 3, "ms"),
+        told=NumberText("up to", 3, "ms"),
         labels=[f"{100 * quantile:.{decimals}f}%" for quantile in quantiles[:-1]] + ["max"],
     )
 

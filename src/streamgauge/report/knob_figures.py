@@ -5,23 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streamgauge.report.knob_points import KnobPlot, Panel
-from streamgauge.report.plot_parts import (
-    Axis,
-    Dash,
-    Digits,
-    Mark,
-    NumberText,
-    Plot,
-    Reading,
-    Scale,
-    Series,
-    Style,
-    short,
-    value_axis,
-)
+from streamgauge.report.plot_parts import Axis, Dash, NumberText, Plot, Series, Style, short, value_axis
 
 _STATISTICS = {"min": ("min_ms", 0.4), "avg": ("mean_ms", 0.7), "max": ("max_ms", 1.0)}
-_RATES = {"KiB/s": ("kib_per_s", Dash.SOLID), "msg/s": ("messages_per_s", Dash.DOTTED)}
+_RATES: dict[str, tuple[str, Dash]] = {"KiB/s": ("kib_per_s", "solid"), "msg/s": ("messages_per_s", "dotted")}
 
 
 def knob_figures(plot: KnobPlot) -> list[Plot]:
@@ -37,8 +24,8 @@ def _figure(plot: KnobPlot, panel: Panel) -> Plot:
             labels,
             values,
             Style(number, opacity=shade),
-            Mark.BARS,
-            NumberText(Digits.UP_TO, 3, "ms"),
+            "bars",
+            NumberText("up to", 3, "ms"),
         )
         for statistic, (field, shade) in _STATISTICS.items()
         for number, series, values in _known(plot, panel, field)
@@ -50,8 +37,8 @@ def _figure(plot: KnobPlot, panel: Panel) -> Plot:
             values,
             # Not the colour of a box, in front of which it would not be seen.
             Style(number + len(plot.series), 2.5, dash),
-            Mark.LINE_AND_POINTS,
-            NumberText(Digits.SCALED, 4, unit),
+            "line and points",
+            NumberText("scaled", 4, unit),
             on_second_axis=True,
         )
         for unit, (field, dash) in _RATES.items()
@@ -61,10 +48,10 @@ def _figure(plot: KnobPlot, panel: Panel) -> Plot:
     return Plot(
         f"{title}: {panel.title}" if panel.title else title,
         [*boxes, *lines],
-        Axis(plot.knob, Scale.NAMES),
+        Axis(plot.knob, "names"),
         value_axis(boxes, "ms"),
         value_axis(lines, "KiB/s, msg/s") if lines else None,
-        Reading.ACROSS,
+        "across",
         note=" ".join(plot.notes) or None,
     )
 

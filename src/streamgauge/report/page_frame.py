@@ -9,7 +9,7 @@ from string import Template
 from plotly.offline import get_plotlyjs
 
 from streamgauge.report.markup import Markup, escape, join, script_json, tag
-from streamgauge.report.plot_parts import Figure, Plot, Scale
+from streamgauge.report.plot_parts import Figure, Plot
 from streamgauge.report.plotly_figures import plotly_figure
 
 
@@ -35,7 +35,7 @@ def place_figures(figures: dict[str, Figure], name: str, group: Sequence[Figure 
         key = f"{name}-{number}"
         figures[key] = figure
         scale = None
-        if figure.y.scale is Scale.LOG:
+        if figure.y.scale == "log":
             scale = tag("button", "linear scale", type="button", class_="scale", data_scale=key)
         caption = tag("figcaption", tag("span", figure.title), scale)
         room = f"--entries:{len(figure.series) if isinstance(figure, Plot) else 1}"

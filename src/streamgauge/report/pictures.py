@@ -7,12 +7,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from streamgauge.report.plot_parts import Axis, Dash, Mark, Meaning, Plot, Scale, Series, Style
+from streamgauge.report.plot_parts import Axis, Plot, Series, Style
 
 ENDINGS = ("svg", "png")
 _COLOURS = ("#0b62c4", "#d9730d", "#0f8a7e", "#8250df", "#c2377e", "#6b7685")
-_MEANINGS = {Meaning.GOOD: "#14703a", Meaning.BAD: "#b3261e"}
-_DASHES = {Dash.SOLID: "-", Dash.DOTTED: ":", Dash.DASH_DOTTED: "-.", Dash.LONG_DASH_DOTTED: "-."}
+_MEANINGS = {"good": "#14703a", "bad": "#b3261e"}
+_DASHES = {"solid": "-", "dotted": ":", "dash-dotted": "-.", "long-dash-dotted": "-."}
 _GROUP_WIDTH = 0.8
 # Without a date and random ids the same data give the same file.
 _METADATA = {"svg": {"Date": None}, "png": {"Software": None}}
@@ -53,14 +53,14 @@ def _draw(plot: Plot, axes: Any) -> None:
     if plot.second_y is not None:
         sides[True] = (axes.twinx(), plot.second_y)
     names = list(dict.fromkeys(str(x) for series in plot.series for x in series.x))
-    bars = [series for series in plot.series if series.mark is Mark.BARS]
+    bars = [series for series in plot.series if series.mark == "bars"]
     for series in plot.series:
         own, axis = sides[series.on_second_axis]
-        places, values = _known(series, names if plot.x.scale is Scale.NAMES else None, axis)
+        places, values = _known(series, names if plot.x.scale == "names" else None, axis)
         if not values:
             continue
         style = {"color": _colour(series.style), "label": _plain(series.name)}
-        if series.mark is Mark.BARS:
+        if series.mark == "bars":
             width = _GROUP_WIDTH / len(bars)
             shift = (bars.index(series) - (len(bars) - 1) / 2) * width
             own.bar([place + shift for place in places], values, width, alpha=series.style.opacity, **style)
@@ -68,7 +68,7 @@ def _draw(plot: Plot, axes: Any) -> None:
             own.plot(places, values, linewidth=series.style.width, **style, **_line(series))
     for own, axis in sides.values():
         _set_axis(own, "y", axis)
-    if plot.x.scale is Scale.NAMES:
+    if plot.x.scale == "names":
         axes.set_xticks(range(len(names)), [_plain(name) for name in names])
         axes.set_xlim(-0.6, len(names) - 0.4)
         axes.set_xlabel(_plain(plot.x.title))
@@ -96,16 +96,16 @@ def _known(series: Series, names: list[str] | None, axis: Axis) -> tuple[list[fl
     known = [
         (place, value)
         for place, value in zip(places, series.y, strict=True)
-        if value is not None and (value > 0 or axis.scale is not Scale.LOG)
+        if value is not None and (value > 0 or axis.scale != "log")
     ]
     return [place for place, _ in known], [value for _, value in known]
 
 
 def _line(series: Series) -> dict[str, Any]:
-    if series.mark is Mark.POINTS:
+    if series.mark == "points":
         return {"linestyle": "none", "marker": "o"}
     dash = _DASHES.get(series.style.dash, "--")
-    return {"linestyle": dash, "marker": "o" if series.mark is Mark.LINE_AND_POINTS else "none"}
+    return {"linestyle": dash, "marker": "o" if series.mark == "line and points" else "none"}
 
 
 def _handles(axes: Any) -> list[Any]:
@@ -113,7 +113,7 @@ def _handles(axes: Any) -> list[Any]:
 
 
 def _colour(style: Style) -> str:
-    if isinstance(style.colour, Meaning):
+    if isinstance(style.colour, str):
         return _MEANINGS[style.colour]
     return _COLOURS[style.colour % len(_COLOURS)]
 

@@ -7,59 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import Literal, get_args
 
 PALETTE_SIZE = 6
 
-
-class Meaning(StrEnum):
-    """A colour that says something by itself."""
-
-    GOOD = "good"
-    BAD = "bad"
-
-
-class Dash(StrEnum):
-    SOLID = "solid"
-    DASHED = "dashed"
-    DOTTED = "dotted"
-    DASH_DOTTED = "dash-dotted"
-    LONG_DASHED = "long-dashed"
-    LONG_DASH_DOTTED = "long-dash-dotted"
-
-
-class Mark(StrEnum):
-    LINE = "line"
-    POINTS = "points"
-    LINE_AND_POINTS = "line and points"
-    BARS = "bars"
-
-
-class Symbol(StrEnum):
-    CIRCLE = "circle"
-    CROSS = "cross"
-    DIAMOND = "diamond"
-
-
-class Scale(StrEnum):
-    LINEAR = "linear"
-    LOG = "log"
-    NAMES = "names"
-    """Each value has a place of its own, in the order in which they come."""
-
-
-class Digits(StrEnum):
-    UP_TO = "up to so many decimals"
-    EXACTLY = "so many decimals"
-    FIGURES = "so many figures"
-    SCALED = "so many figures, then k, M …"
-
-
-class Reading(StrEnum):
-    """How values are read off: one by one, or all that stand above each other."""
-
-    POINT = "point"
-    ACROSS = "across"
+Mark = Literal["line", "points", "line and points", "bars"]
+Dash = Literal["solid", "dashed", "dotted", "dash-dotted", "long-dashed", "long-dash-dotted"]
+DASHES: tuple[Dash, ...] = get_args(Dash)
+Symbol = Literal["circle", "cross", "diamond"]
+Colour = int | Literal["good", "bad"]
+"""A place in the palette, from 0, or what it means."""
+Scale = Literal["linear", "log", "names"]
+"""Names: each value has a place of its own, in the order in which they come."""
+Digits = Literal["up to", "exactly", "figures", "scaled"]
+"""So many decimals at most; so many decimals; so many figures; so many figures, then k, M …"""
+Reading = Literal["point", "across"]
+"""How values are read off: one by one, or all that stand above each other."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +36,10 @@ class NumberText:
 
 @dataclass(frozen=True)
 class Style:
-    colour: int | Meaning
-    """A place in the palette, from 0."""
+    colour: Colour
     width: float = 2
-    dash: Dash = Dash.SOLID
-    symbol: Symbol = Symbol.CIRCLE
+    dash: Dash = "solid"
+    symbol: Symbol = "circle"
     opacity: float = 1.0
 
 
@@ -88,7 +50,7 @@ class Series:
     y: Sequence[float | None]
     """None is a gap."""
     style: Style
-    mark: Mark = Mark.LINE
+    mark: Mark = "line"
     told: NumberText | None = None
     """Of a value; None: the series is a guide, which has nothing to tell."""
     labels: Sequence[str] = ()
@@ -105,7 +67,7 @@ class Tick:
 @dataclass(frozen=True)
 class Axis:
     title: str = ""
-    scale: Scale = Scale.LINEAR
+    scale: Scale = "linear"
     ticks: Sequence[Tick] = ()
     """None: a renderer's own."""
     told: NumberText | None = None
@@ -135,7 +97,7 @@ class Plot:
     x: Axis
     y: Axis
     second_y: Axis | None = None
-    reading: Reading = Reading.POINT
+    reading: Reading = "point"
     bands: Sequence[Band] = ()
     note: str | None = None
 
@@ -177,20 +139,19 @@ def value_axis(series: Sequence[Series], unit: str) -> Axis:
     if 2 * len(positive) <= len(values):
         return Axis(unit)
     # Over a narrower range a renderer's own choice says more.
-    return Axis(unit, Scale.LOG, by_decades=max(positive) / min(positive) > 50)
+    return Axis(unit, "log", by_decades=max(positive) / min(positive) > 50)
 
 
 def axis_note(series: Sequence[Series], axis: Axis) -> str | None:
     """No value at or below zero vanishes in silence."""
-    if axis.scale is not Scale.LOG or all(value > 0 for value in _values(series)):
+    if axis.scale != "log" or all(value > 0 for value in _values(series)):
         return None
     return "Values at or below zero have no place on a log scale; the linear scale shows them."
 
 
 def line_style(number: int, width: float) -> Style:
     """Once all colours were taken, they come again with another dash."""
-    dashes = tuple(Dash)[:4]
-    return Style(number % PALETTE_SIZE, width, dashes[number // PALETTE_SIZE % len(dashes)])
+    return Style(number % PALETTE_SIZE, width, DASHES[number // PALETTE_SIZE % 4])
 
 
 def short(value: float) -> float:

@@ -10,17 +10,11 @@ from streamgauge.report.plot_parts import (
     PALETTE_SIZE,
     Axis,
     Band,
-    Dash,
-    Digits,
     Figure,
     HeatCell,
     HeatMap,
-    Mark,
-    Meaning,
     NumberText,
     Plot,
-    Reading,
-    Scale,
     Series,
     Style,
     Tick,
@@ -29,17 +23,17 @@ from streamgauge.report.plot_parts import (
 Parts = dict[str, Any]
 
 _DASHES = {
-    Dash.SOLID: "solid",
-    Dash.DASHED: "dash",
-    Dash.DOTTED: "dot",
-    Dash.DASH_DOTTED: "dashdot",
-    Dash.LONG_DASHED: "longdash",
-    Dash.LONG_DASH_DOTTED: "longdashdot",
+    "solid": "solid",
+    "dashed": "dash",
+    "dotted": "dot",
+    "dash-dotted": "dashdot",
+    "long-dashed": "longdash",
+    "long-dash-dotted": "longdashdot",
 }
-_MODES = {Mark.LINE: "lines", Mark.POINTS: "markers", Mark.LINE_AND_POINTS: "lines+markers"}
-_SCALES = {Scale.LINEAR: "linear", Scale.LOG: "log", Scale.NAMES: "category"}
-_READINGS = {Reading.POINT: "closest", Reading.ACROSS: "x unified"}
-_FORMATS = {Digits.UP_TO: "~f", Digits.EXACTLY: "f", Digits.FIGURES: "~g", Digits.SCALED: "~s"}
+_MODES = {"line": "lines", "points": "markers", "line and points": "lines+markers"}
+_SCALES = {"linear": "linear", "log": "log", "names": "category"}
+_READINGS = {"point": "closest", "across": "x unified"}
+_FORMATS = {"up to": "~f", "exactly": "f", "figures": "~g", "scaled": "~s"}
 # Strong enough to be told apart, faint enough to read on in light and dark.
 _HEAT = [[0, "rgba(15,138,126,.75)"], [0.5, "rgba(128,138,150,.10)"], [1, "rgba(217,115,13,.75)"]]
 _LONG_TEXT = 8
@@ -59,7 +53,7 @@ def _plot(plot: Plot) -> Parts:
     }
     if plot.second_y is not None:
         layout["yaxis2"] = _second_axis(plot.second_y)
-    if any(series.mark is Mark.BARS for series in plot.series):
+    if any(series.mark == "bars" for series in plot.series):
         layout["barmode"] = "group"
     return _titled(plot, [_series(series) for series in plot.series], layout)
 
@@ -71,12 +65,12 @@ def _titled(figure: Figure, data: list[Parts], layout: Parts) -> Parts:
 def _series(series: Series) -> Parts:
     made: Parts = {"name": _plain(series.name), "x": list(series.x), "y": list(series.y)}
     style, colour = series.style, _colour(series.style)
-    if series.mark is Mark.BARS:
+    if series.mark == "bars":
         made |= {"type": "bar", "marker": {"color": colour, "opacity": style.opacity}}
     else:
         made |= {"type": "scatter", "mode": _MODES[series.mark]}
         made["line"] = {"color": colour, "width": style.width, "dash": _DASHES[style.dash]}
-    if series.mark is Mark.POINTS:
+    if series.mark == "points":
         made["marker"] = {"symbol": style.symbol, "size": 5, "color": colour, "opacity": style.opacity}
     if series.on_second_axis:
         made["yaxis"] = "y2"
@@ -98,7 +92,7 @@ def _axis(axis: Axis) -> Parts:
         made |= _ticks(axis.ticks)
         lengths = [len(tick.text) for tick in axis.ticks]
         made["tickangle"] = -45 if len(lengths) > 3 and sum(lengths) > _LONG_TEXT * len(lengths) else 0
-    if axis.scale is Scale.LOG and axis.by_decades:
+    if axis.scale == "log" and axis.by_decades:
         made["dtick"] = 1
     if axis.told is not None:
         made["tickformat"] = f".{axis.told.count}{_FORMATS[axis.told.digits]}"
@@ -114,7 +108,7 @@ def _axis(axis: Axis) -> Parts:
 def _second_axis(axis: Axis) -> Parts:
     """With round figures of its own, not whatever stands beside those of the first axis."""
     own = {"overlaying": "y", "side": "right", "tickformat": ".3~s"}
-    if axis.scale is Scale.LOG:
+    if axis.scale == "log":
         own["tickmode"] = "linear"
         return {"dtick": "D2", **_axis(axis), **own}
     return _axis(axis) | own
@@ -175,7 +169,7 @@ def _lines(lines: Sequence[str]) -> str:
 
 
 def _colour(style: Style) -> str:
-    if isinstance(style.colour, Meaning):
+    if isinstance(style.colour, str):
         return f"var(--{style.colour})"
     return f"var(--line-{style.colour % PALETTE_SIZE + 1})"
 

@@ -9,12 +9,8 @@ from streamgauge.report.case_document import BriefStatistics, Case, Second
 from streamgauge.report.plot_parts import (
     Axis,
     Band,
-    Dash,
-    Digits,
-    Mark,
     NumberText,
     Plot,
-    Reading,
     Series,
     Style,
     axis_note,
@@ -50,14 +46,14 @@ def throughput_figure(case: Case) -> Plot | None:
 
 
 def cpu_figure(case: Case, resources: list[Row]) -> Plot | None:
-    lines = _source_lines(resources, lambda row: row["cpu_cores"], NumberText(Digits.EXACTLY, 2, "cores"))
+    lines = _source_lines(resources, lambda row: row["cpu_cores"], NumberText("exactly", 2, "cores"))
     return _time_plot("CPU, cores kept busy", lines, "cores", case)
 
 
 def memory_figure(case: Case, resources: list[Row]) -> Plot | None:
     # Memory of the machine would flatten the lines of the processes.
     processes = [row for row in resources if row["kind"] != "machine"]
-    told = NumberText(Digits.EXACTLY, 0, "MiB")
+    told = NumberText("exactly", 0, "MiB")
     lines = _source_lines(processes, lambda row: row["rss_bytes"] / 2**20, told)
     return _time_plot("Memory of the processes", lines, "MiB", case)
 
@@ -73,7 +69,7 @@ def traffic_figure(case: Case, resources: list[Row]) -> Plot | None:
         lines += _source_lines(
             known,
             lambda row, column=column: row[column] / 2**20,
-            NumberText(Digits.EXACTLY, 2, "MiB/s"),
+            NumberText("exactly", 2, "MiB/s"),
             label=label,
             first=len(lines),
         )
@@ -81,7 +77,7 @@ def traffic_figure(case: Case, resources: list[Row]) -> Plot | None:
 
 
 def _per_second(case: Case, title: str, of: Callable[[Second], BriefStatistics]) -> Plot | None:
-    styles = {"p50": Style(0, 2.5), "p99": Style(1, 1.75), "max": Style(5, 1.25, Dash.DOTTED)}
+    styles = {"p50": Style(0, 2.5), "p99": Style(1, 1.75), "max": Style(5, 1.25, "dotted")}
     lines = [
         _time_line(case.seconds, name, lambda second, name=name: getattr(of(second), name), style)
         for name, style in styles.items()
@@ -104,8 +100,8 @@ def _time_line(seconds: list[Second], name: str, value: Callable[..., float | No
         list(span),
         [None if value is None else short(value) for value in values],
         style,
-        Mark.LINE_AND_POINTS if alone else Mark.LINE,
-        NumberText(Digits.UP_TO, 3),
+        "line and points" if alone else "line",
+        NumberText("up to", 3),
     )
 
 
@@ -130,7 +126,7 @@ def _source_lines(
                 [round(row["at_s"], 2) for row in rows],
                 [short(value(row)) for row in rows],
                 line_style(number, 1.75),
-                Mark.LINE if len(rows) > 1 else Mark.POINTS,
+                "line" if len(rows) > 1 else "points",
                 told,
             )
         )
@@ -146,7 +142,7 @@ def _time_plot(title: str, lines: list[Series], unit: str, case: Case) -> Plot |
         lines,
         Axis("seconds since the start", from_zero=True),
         axis,
-        reading=Reading.ACROSS,
+        reading="across",
         bands=_warm_up(case),
         note=axis_note(lines, axis),
     )

@@ -8,17 +8,7 @@ from streamgauge.core.steady_state import LEAST_SLOTS, Unrest
 from streamgauge.plan.warm_up_file import Series
 from streamgauge.report.case_document import Case, Waited, WarmUpCourse
 from streamgauge.report.parameters import ENDING_WORDS
-from streamgauge.report.plot_parts import (
-    Axis,
-    Band,
-    Digits,
-    NumberText,
-    Plot,
-    Reading,
-    Scale,
-    line_style,
-    short,
-)
+from streamgauge.report.plot_parts import Axis, Band, NumberText, Plot, line_style, short
 from streamgauge.report.plot_parts import Series as Line
 
 _NAMES = {
@@ -62,8 +52,8 @@ def warm_up_figure(case: Case) -> Plot | None:
         "Warm-up: latency and CPU against their levels at the end",
         lines,
         Axis("seconds since the start", from_zero=True),
-        Axis("times its level at the end", Scale.LOG),
-        reading=Reading.ACROSS,
+        Axis("times its level at the end", "log"),
+        reading="across",
         bands=[Band(ended, 0, course.end_s)],
         note=_waited_text(course),
     )
@@ -77,7 +67,7 @@ def _line(number: int, course: WarmUpCourse, name: str, levels: list[float], uni
         [round((slot + 1) * course.slot_s, 2) for slot in range(len(levels))],
         [short(value / level) if value > 0 else None for value in levels],
         line_style(number, 2),
-        told=NumberText(Digits.EXACTLY, 2, "×"),
+        told=NumberText("exactly", 2, "×"),
         labels=[f"{short(value):,} {unit}" for value in levels],
     )
 

@@ -16,16 +16,12 @@ from streamgauge.families.compare.words import (
 from streamgauge.report.cause_words import cause_text
 from streamgauge.report.plot_parts import (
     Axis,
-    Digits,
     HeatCell,
     HeatMap,
-    Mark,
     NumberText,
     Plot,
-    Scale,
     Series,
     Style,
-    Symbol,
     Tick,
     short,
 )
@@ -37,9 +33,9 @@ _LEAST_SPAN = 1.0
 _MOST_SPAN = 5.0
 _JITTER = {"a": -0.22, "control": 0.0, "b": 0.22}
 _STYLES = {
-    "a": Style(2, symbol=Symbol.CIRCLE, opacity=0.75),
-    "control": Style(5, symbol=Symbol.CROSS, opacity=0.75),
-    "b": Style(1, symbol=Symbol.DIAMOND, opacity=0.75),
+    "a": Style(2, symbol="circle", opacity=0.75),
+    "control": Style(5, symbol="cross", opacity=0.75),
+    "b": Style(1, symbol="diamond", opacity=0.75),
 }
 
 
@@ -53,8 +49,8 @@ def heat_map(title: str, conditions: Conditions, found: dict[tuple[int, int], Co
     span = min(_MOST_SPAN, max(_LEAST_SPAN, math.ceil(max(known))))
     return HeatMap(
         title,
-        Axis("length", Scale.NAMES, has_grid=False),
-        Axis("messages", Scale.NAMES, is_downwards=True, has_grid=False),
+        Axis("length", "names", has_grid=False),
+        Axis("messages", "names", is_downwards=True, has_grid=False),
         columns=[bytes_text(length) for length in lengths],
         rows=[count_text(messages) for messages in counts],
         cells=grid,
@@ -85,8 +81,8 @@ def repetitions_figure(
                 [round(places[_place(row)] + _shift(side, row, conditions), 3) for row in shown],
                 [short(row["elapsed_us"] / row["messages"]) for row in shown],
                 _STYLES[side],
-                Mark.POINTS,
-                NumberText(Digits.FIGURES, 4, "µs a message"),
+                "points",
+                NumberText("figures", 4, "µs a message"),
                 [f"repetition {row['repetition'] + 1}" for row in shown],
             )
         )
@@ -97,7 +93,7 @@ def repetitions_figure(
         title,
         series,
         Axis(ticks=ticks, has_grid=False),
-        Axis("µs a message", Scale.LOG),
+        Axis("µs a message", "log"),
         note="Within a cell repetitions run from left to right.",
     )
 

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from streamgauge.families.fanout.document import Point
-from streamgauge.report.plot_parts import (
-    Axis,
-    Digits,
-    Mark,
-    NumberText,
-    Plot,
-    Scale,
-    Series,
-    line_style,
-    short,
-)
+from streamgauge.report.plot_parts import Axis, NumberText, Plot, Series, line_style, short
 
 Value = Callable[[Point], float | None]
 
@@ -56,14 +46,14 @@ def fanout_plots(points: list[Point]) -> dict[str, Plot]:
                 [clients for clients, _ in values],
                 [short(y) for _, y in values],
                 line_style(number, 2),
-                Mark.LINE_AND_POINTS,
-                NumberText(Digits.FIGURES, 4, unit),
+                "line and points",
+                NumberText("figures", 4, unit),
                 [f"{clients:,} clients" for clients, _ in values],
             )
             for number, (of, values) in enumerate(_held(points, value).items())
         ]
         if series:
-            found[name] = Plot(title, series, Axis("clients", Scale.LOG), Axis(unit, Scale.LOG))
+            found[name] = Plot(title, series, Axis("clients", "log"), Axis(unit, "log"))
     return found
 
 

@@ -7,21 +7,7 @@ from streamgauge.families.limit.objective import Objective
 from streamgauge.report.case_document import Case
 from streamgauge.report.cases_show import show_cases
 from streamgauge.report.cause_words import LIMIT_WORDS, limit_text
-from streamgauge.report.plot_parts import (
-    Axis,
-    Dash,
-    Digits,
-    Mark,
-    Meaning,
-    NumberText,
-    Plot,
-    Reading,
-    Scale,
-    Series,
-    Style,
-    short,
-    value_axis,
-)
+from streamgauge.report.plot_parts import Axis, Colour, NumberText, Plot, Series, Style, short, value_axis
 from streamgauge.report.quantities import NOTHING, plural, rate_per_s_text, s_text
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.shown import (
@@ -58,7 +44,7 @@ _LINES = {
     "p50": Style(0, 2.5),
     "p99": Style(1, 2.5),
     "p99_9": Style(3, 1.5),
-    "max": Style(5, 1.25, Dash.DOTTED),
+    "max": Style(5, 1.25, "dotted"),
 }
 
 
@@ -206,16 +192,16 @@ def curve_figure(document: LimitDocument) -> Plot | None:
         worst = [_worst(_deciding(document, step), name).value for step in steps]
         values = [None if value is None else short(float(value)) for value in worst]
         if any(value is not None for value in values):
-            told = NumberText(Digits.UP_TO, 3, "ms")
-            lines.append(Series(name.replace("_", "."), rates, values, style, Mark.LINE_AND_POINTS, told))
+            told = NumberText("up to", 3, "ms")
+            lines.append(Series(name.replace("_", "."), rates, values, style, "line and points", told))
     if not lines:
         return None
     return Plot(
         f"Latency by rate, {LEG_NAMES['intended_to_received']}",
         [*lines, *_objectives(document.limit, rates), *_bounds(document.limit, lines)],
-        Axis("messages/s", Scale.LOG, told=NumberText(Digits.SCALED, 3)),
+        Axis("messages/s", "log", told=NumberText("scaled", 3)),
         value_axis(lines, "ms"),
-        reading=Reading.ACROSS,
+        reading="across",
         note="The worse trial that decided a rate. Upright: highest that holds, lowest that breaks.",
     )
 
@@ -227,16 +213,19 @@ def _objectives(limit: LimitFound, rates: list[float]) -> list[Series]:
         objective = Objective.model_validate(text)
         if objective.is_latency:
             level = [objective.limit, objective.limit]
-            found.append(Series(text, [min(rates), max(rates)], level, Style(Meaning.BAD, 1.5, Dash.DASHED)))
+            found.append(Series(text, [min(rates), max(rates)], level, Style("bad", 1.5, "dashed")))
     return found
 
 
 def _bounds(limit: LimitFound, lines: list[Series]) -> list[Series]:
     values = [value for line in lines for value in line.y if value is not None and value > 0]
     span = [min(values), max(values)] if values else [0.0, 1.0]
-    bounds = ((limit.held_per_s, "holds", Meaning.GOOD), (limit.broken_per_s, "does not", Meaning.BAD))
+    bounds: tuple[tuple[float | None, str, Colour], ...] = (
+        (limit.held_per_s, "holds", "good"),
+        (limit.broken_per_s, "does not", "bad"),
+    )
     return [
-        Series(f"{name} {rate_per_s_text(rate)}", [rate, rate], span, Style(colour, 1.5, Dash.DOTTED))
+        Series(f"{name} {rate_per_s_text(rate)}", [rate, rate], span, Style(colour, 1.5, "dotted"))
         for rate, name, colour in bounds
         if rate is not None
     ]

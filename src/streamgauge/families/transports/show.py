@@ -18,7 +18,7 @@ from streamgauge.report.cases_show import histogram_files, rate_name, show_cases
 from streamgauge.report.cause_words import INTEGRITY_WORDS, VALIDITY_WORDS, cause_text
 from streamgauge.report.document import State
 from streamgauge.report.figures import curve, percentile_plot
-from streamgauge.report.plot_parts import PALETTE_SIZE, Dash, Plot, Style
+from streamgauge.report.plot_parts import DASHES, PALETTE_SIZE, Plot, Style
 from streamgauge.report.quantities import NOTHING, digits_text
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.shown import (
@@ -46,7 +46,6 @@ HARNESS_MEANS = (
     "Harness: the same messages at the same rate through memory alone, in the same run: what all but the "
     "transport costs."
 )
-_DASHES = tuple(Dash)
 _LEG = "intended_to_received"
 
 
@@ -208,7 +207,7 @@ def _curves(document: TransportsDocument, tables: ResultTables) -> Plot | None:
         style = Style(
             names.index(case.target) % PALETTE_SIZE,
             2 if case.target in measured else 1,
-            _DASHES[rates.index(rate) % len(_DASHES)],
+            DASHES[rates.index(rate) % len(DASHES)],
         )
         name = f"{case.target} {rate_name(rate)}"
         lines.append(curve(rows, case.latency_ms.intended_to_received, name, style))
