@@ -12,7 +12,8 @@ import pytest
 from streamgauge.core.clock import NS_PER_S, now_ns
 from streamgauge.core.errors import BadInput, CaseFailed
 from streamgauge.drivers.contract import ConsumerOptions, ProducerOptions
-from streamgauge.drivers.order_loops import OrderReceiver, OrderSender, loops_of
+from streamgauge.drivers.engine import jvm_driver
+from streamgauge.drivers.order_loops import OrderReceiver, OrderSender
 from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.orders import Order, OrderMaker
 from streamgauge.spec.target import Target
@@ -38,7 +39,7 @@ def target_of(kind: str, directory: Path) -> Target:
 
 @pytest.mark.parametrize("kind", ["simulated", "ipc", "udp"])
 def test_orders_go_out_on_schedule_and_come_back_whole(kind: str, media_driver: AeronMediaDriver) -> None:
-    driver = loops_of(open_driver(target_of(kind, media_driver.directory), {}))
+    driver = jvm_driver(open_driver(target_of(kind, media_driver.directory), {}))
     topic = f"loops-{kind}"
     driver.prepare_topics(Topics(name=topic), (topic,))
     receiver = OrderReceiver(driver, ConsumerOptions(0, (topic,), "value", ((0, 0),), None, {}), TAG)
@@ -78,7 +79,7 @@ def test_orders_go_out_on_schedule_and_come_back_whole(kind: str, media_driver: 
 
 
 def test_java_reads_what_python_writes_and_the_other_way_round(tmp_path: Path) -> None:
-    driver = loops_of(open_driver(target_of("simulated", tmp_path), {}))
+    driver = jvm_driver(open_driver(target_of("simulated", tmp_path), {}))
     driver.prepare_topics(Topics(name="mixed"), ("mixed",))
     options = ConsumerOptions(0, ("mixed",), "value", ((0, 0),), None, {})
     receiver = OrderReceiver(driver, options, TAG)
@@ -101,15 +102,8 @@ def test_java_reads_what_python_writes_and_the_other_way_round(tmp_path: Path) -
     driver.close()
 
 
-def test_a_driver_without_loops_is_refused() -> None:
-    driver = open_driver(Target(name="z", driver="zeromq"), {})
-    with pytest.raises(BadInput, match="driver zeromq has no engine jvm"):
-        loops_of(driver)
-    driver.close()
-
-
 def test_simulated_time_has_no_loops() -> None:
-    driver = loops_of(open_driver(Target(name="s", driver="simulated"), {}))
+    driver = jvm_driver(open_driver(Target(name="s", driver="simulated"), {}))
     with pytest.raises(BadInput, match="needs real time"):
         driver.start_java()
 
@@ -117,7 +111,7 @@ def test_simulated_time_has_no_loops() -> None:
 def test_a_driver_that_dies_is_said(tmp_path: Path) -> None:
     with AeronMediaDriver(log_dir=tmp_path) as media_driver:
         target = target_of("ipc", media_driver.directory)
-        driver = loops_of(open_driver(target, {}))
+        driver = jvm_driver(open_driver(target, {}))
         options = ConsumerOptions(0, ("gone",), "value", ((0, 0),), None, {})
         receiver = OrderReceiver(driver, options, TAG)
         receiver.wait_ready(15)

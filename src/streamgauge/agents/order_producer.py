@@ -14,7 +14,8 @@ from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.core.clock import NS_PER_S, Clock
 from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import Driver, ProducerOptions
-from streamgauge.drivers.order_loops import OrderSender, loops_of
+from streamgauge.drivers.engine import jvm_driver
+from streamgauge.drivers.order_loops import OrderSender
 from streamgauge.recording.columns import SendColumns
 
 _IDLE_S = 0.05
@@ -40,7 +41,7 @@ class OrderProducerAgent:
         options = ProducerOptions(
             task.number, assignment.topics, load.message.carrier, load.acks, load.compression
         )
-        self._sender = OrderSender(loops_of(driver), options, assignment.tag, self._total)
+        self._sender = OrderSender(jvm_driver(driver), options, assignment.tag, self._total)
         self.clients = [self._sender]
         if load.acks == "1" or not driver.capabilities.replayable:
             columns.follow_ends(1, 1)

@@ -10,7 +10,8 @@ import numpy as np
 from streamgauge.agents.receiving import Receiving
 from streamgauge.core.errors import Unreachable
 from streamgauge.drivers.contract import Consumer, ConsumerOptions, Driver
-from streamgauge.drivers.order_loops import OrderReceiver, loops_of
+from streamgauge.drivers.engine import jvm_driver
+from streamgauge.drivers.order_loops import OrderReceiver
 from streamgauge.tables.events import INTACT
 
 _LOOK_S = 0.02
@@ -18,7 +19,7 @@ _LOOK_S = 0.02
 
 class OrderReceiving(Receiving):
     def _open(self, driver: Driver, options: ConsumerOptions) -> Consumer:
-        self._loop = OrderReceiver(loops_of(driver), options, self._tag)
+        self._loop = OrderReceiver(jvm_driver(driver), options, self._tag)
         # It is asked for all that consumers are asked for, but for records, which only `take` does.
         return cast(Consumer, self._loop)
 

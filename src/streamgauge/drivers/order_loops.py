@@ -1,13 +1,12 @@
-"""Engine `jvm` for orders on schedule: the loops that send and receive are Java threads in this process.
+"""Scheduled loops of the engine `jvm`: orders are sent and received by Java threads in this process.
 
-Python says when to begin, and fetches rows many at a time. A driver that can do this gives a Java object
-to send through (`Outlet`) and one to receive from (`Inlet`); the loops are the same for all.
+Python says when to begin, and fetches rows many at a time. The loops are the same for all drivers; see
+`engine`.
 """
 
 from __future__ import annotations
 
 import time
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,47 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.core.clock import Clock
-from streamgauge.core.errors import BadInput, CaseFailed, Unreachable
-from streamgauge.drivers.contract import Acks, ClientFacts, ConsumerOptions, Driver, ProducerOptions
+from streamgauge.core.errors import CaseFailed, Unreachable
+from streamgauge.drivers.contract import Acks, ClientFacts, ConsumerOptions, ProducerOptions
+from streamgauge.drivers.engine import JvmDriver
 
 _RING_ROWS = 1 << 17
 _COLUMNS = 7
 _LOOK_S = 0.01
 _PARTITION = 0
-
-
-class LoopDriver(Driver):
-    """A driver whose client is Java's, or has a twin there."""
-
-    @abstractmethod
-    def start_java(self) -> None: ...
-
-    @abstractmethod
-    def outlet(self, options: ProducerOptions, fates: Any) -> Any:
-        """Where a loop sends to: partition 0 of the first topic. `fates`: who is told of messages taken."""
-
-    @abstractmethod
-    def inlet(self, options: ConsumerOptions) -> Any: ...
-
-    def loop_facts(self) -> dict[str, Any]:
-        """Settings in force."""
-        return {}
-
-    @property
-    def alert_ns(self) -> int:
-        """How long before a message is due the loop is awake: as long as sleeping is inexact."""
-        return 120_000
-
-    @property
-    def idle(self) -> str:
-        """What a receiving loop does that has found nothing; see Idling.java."""
-        return "yield"
-
-
-def loops_of(driver: Driver) -> LoopDriver:
-    if not isinstance(driver, LoopDriver):
-        raise BadInput(f"driver {driver.name} has no engine jvm; allowed with it: python")
-    return driver
 
 
 @dataclass
@@ -77,7 +43,7 @@ class Rows:
 class OrderSender(ClientFacts):
     """One producer; the loop in Java writes to columns that Python reads."""
 
-    def __init__(self, driver: LoopDriver, options: ProducerOptions, tag: int, total: int) -> None:
+    def __init__(self, driver: JvmDriver, options: ProducerOptions, tag: int, total: int) -> None:
         from streamgauge.drivers.transports_java import java_class, opened, shared_memory
 
         driver.start_java()
@@ -158,7 +124,7 @@ class OrderReceiver(ClientFacts):
 
     clock = Clock()
 
-    def __init__(self, driver: LoopDriver, options: ConsumerOptions, tag: int) -> None:
+    def __init__(self, driver: JvmDriver, options: ConsumerOptions, tag: int) -> None:
         from streamgauge.drivers.transports_java import java_class, opened, shared_memory
 
         driver.start_java()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from streamgauge.core.errors import BadInput, NotInstalled
-from streamgauge.drivers.order_loops import LoopDriver
+from streamgauge.drivers.engine import JvmDriver
 from streamgauge.drivers.registry import driver_class
 from streamgauge.plan.cases import Case
 from streamgauge.spec.secrets import environment_of
@@ -50,7 +50,7 @@ def why_load_is_impossible(case: Case) -> str | None:
         return f"load.message.size.lines_of: {lines_of}: no such file"
     kind = driver_class(target)
     can = kind.capabilities
-    if load.engine == "jvm" and not issubclass(kind, LoopDriver):
+    if load.engine == "jvm" and not issubclass(kind, JvmDriver):
         return f"load.engine: driver {target.driver} of target {target.name} has no engine jvm"
     for field, is_wanted, is_there in (
         ("streams: per_partition", load.streams == "per_partition", can.placed),

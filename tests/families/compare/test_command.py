@@ -155,7 +155,7 @@ def test_round_trips_have_fewer_messages_unless_told_otherwise() -> None:
         ),
         (
             ["--a", "kafka_java", "--b", "kafka_confluent", "--bootstrap", "h:1", "--engine", "jvm"],
-            "kafka_confluent has no engine jvm",
+            "kafka_confluent has no timed loops of the engine jvm",
         ),
     ],
 )

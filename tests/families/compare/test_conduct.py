@@ -20,13 +20,17 @@ def compared(*drivers: str, **comparison: Any) -> Workload:
         (
             ("kafka_java", "kafka_confluent"),
             {"engine": "jvm"},
-            "t-1 has no engine jvm, and a loop in the JVM",
+            "t-1 has no timed loops of the engine jvm, and a loop in the JVM",
         ),
-        (("kafka_confluent", "kafka_confluent"), {"engine": "jvm"}, "t-0 and t-1 have no engine jvm"),
+        (
+            ("kafka_confluent", "kafka_confluent"),
+            {"engine": "jvm"},
+            "t-0 and t-1 have no timed loops of the engine jvm",
+        ),
         (
             ("kafka_confluent", "kafka_confluent"),
             {"engine": "jvm", "mix_engines": True},
-            "have no engine jvm; allowed: python",
+            "have no timed loops of the engine jvm; allowed: python",
         ),
         (("simulated", "kafka_confluent"), {}, "t-0 lives in simulated time"),
         (("simulated", "simulated"), {"round_trip": True}, "has no round trips"),

@@ -13,13 +13,13 @@ from streamgauge.drivers.contract import ConsumerOptions, ProducerOptions, Share
 from streamgauge.drivers.engine import (
     Bursts,
     Consumed,
-    Engine,
-    EngineConsumer,
-    EngineDriver,
-    EngineProducer,
-    LoadedValues,
+    JvmDriver,
     Produced,
     RoundTrips,
+    TimedConsumer,
+    TimedProducer,
+    Values,
+    Work,
 )
 from streamgauge.families.compare.jvm_loops import JvmLoops
 from streamgauge.families.compare.ordinal_messages import OrdinalMessages
@@ -33,76 +33,52 @@ LOOP_NS, PAUSED_NS = 10**15, 7
 """Longer than anything real here takes, so that what is added to it shows."""
 
 
-class FakeValues(LoadedValues):
-    def __init__(self, values: Sequence[bytes]) -> None:
-        self.values = values
+class FakeJvmDriver(MemoryDriver, JvmDriver):
+    timed_loops = True
 
-    def __len__(self) -> int:
-        return len(self.values)
-
-
-class FakeEngine(Engine):
     def __init__(self) -> None:
+        super().__init__()
         self.said: list[Any] = []
         self.acked, self.received, self.wrong, self.repeated, self.missing = 50, 50, 0, 0, 0
         self.loaded = 0
 
-    def load(self, values: Sequence[bytes]) -> LoadedValues:
-        self.loaded += 1
-        return FakeValues(values)
+    def start_java(self) -> None:
+        raise AssertionError("timed loops only")
 
-    def producer(self, options: ProducerOptions) -> EngineProducer:
+    outlet = inlet = start_java  # type: ignore[assignment]
+
+    def load(self, values: Sequence[bytes]) -> Values:
+        self.loaded += 1
+        return values
+
+    def timed_producer(self, options: ProducerOptions) -> TimedProducer:
         assert options.carrier == "ordinal"
         return FakeProduce(self)
 
-    def consumer(self, options: ConsumerOptions) -> EngineConsumer:
+    def timed_consumer(self, options: ConsumerOptions) -> TimedConsumer:
         assert options.partitions == ()
         return FakeConsume(self)
 
-    def round_trips(
-        self,
-        producer: EngineProducer,
-        consumer: EngineConsumer,
-        values: LoadedValues,
-        count: int,
-        *,
-        deadline_s: float,
-        start: Mapping[tuple[int, int], int],
-        topic: int = 0,
-        first_ordinal: int = 0,
-    ) -> RoundTrips:
-        self.said.append(("trips", count, dict(start), first_ordinal))
-        return RoundTrips(np.full(count - self.missing, 3), self.missing)
 
+class FakeProduce(TimedProducer):
+    def __init__(self, driver: FakeJvmDriver) -> None:
+        self._driver, self._calls = driver, 0
 
-class FakeProduce(EngineProducer):
-    def __init__(self, engine: FakeEngine) -> None:
-        self._engine, self._calls = engine, 0
-
-    def produce(
-        self,
-        values: LoadedValues,
-        count: int,
-        *,
-        deadline_s: float,
-        topic: int = 0,
-        first_ordinal: int = 0,
-        bursts: Bursts | None = None,
-    ) -> Produced:
+    def produce(self, work: Work) -> Produced:
         self._calls += 2
-        self._engine.said.append(("produce", count, first_ordinal, bursts))
-        return Produced(LOOP_NS, PAUSED_NS, self._engine.acked, 50 - self._engine.acked, "refused")
+        self._driver.said.append(("produce", work.count, work.first_ordinal, work.bursts))
+        return Produced(LOOP_NS, PAUSED_NS, self._driver.acked, 50 - self._driver.acked, "refused")
 
     def counters(self) -> dict[str, int]:
         return {"crossings": self._calls}
 
     def close(self) -> None:
-        self._engine.said.append("producer closed")
+        self._driver.said.append("producer closed")
 
 
-class FakeConsume(EngineConsumer):
-    def __init__(self, engine: FakeEngine) -> None:
-        self._engine = engine
+class FakeConsume(TimedConsumer):
+    def __init__(self, driver: FakeJvmDriver) -> None:
+        self._driver = driver
 
     def consume(
         self,
@@ -110,32 +86,28 @@ class FakeConsume(EngineConsumer):
         expected: int,
         *,
         deadline_s: float,
-        check: LoadedValues | None = None,
+        check: Values | None = None,
     ) -> Consumed:
-        self._engine.said.append(("consume", dict(start), expected, check is not None))
-        engine = self._engine
-        return Consumed(LOOP_NS, engine.received, engine.wrong, engine.repeated)
+        driver = self._driver
+        driver.said.append(("consume", dict(start), expected, check is not None))
+        return Consumed(LOOP_NS, driver.received, driver.wrong, driver.repeated)
+
+    def round_trips(
+        self, producer: TimedProducer, work: Work, *, start: Mapping[tuple[int, int], int]
+    ) -> RoundTrips:
+        self._driver.said.append(("trips", work.count, dict(start), work.first_ordinal))
+        return RoundTrips(np.full(work.count - self._driver.missing, 3), self._driver.missing)
 
     def shared_settings(self) -> list[SharedSetting]:
         return [SharedSetting("fetch_max_wait_ms", "x", 1)]
 
     def close(self) -> None:
-        self._engine.said.append("consumer closed")
-
-
-class FakeEngineDriver(MemoryDriver, EngineDriver):
-    def __init__(self) -> None:
-        super().__init__()
-        self.fake = FakeEngine()
-
-    def engine(self) -> Engine:
-        return self.fake
+        self._driver.said.append("consumer closed")
 
 
 class Bench:
     def __init__(self, **comparison: Any) -> None:
-        self.driver = FakeEngineDriver()
-        self.engine = self.driver.fake
+        self.driver = FakeJvmDriver()
         self.loops = JvmLoops(self.driver, Comparison.model_validate(comparison))
         self.place = Place("t", 1, {(0, 0): 0})
 
@@ -146,7 +118,7 @@ def test_a_warm_loop_is_timed_in_the_jvm_without_pauses() -> None:
     outcome = bench.loops.produce(bench.place, MESSAGES, warm=True)
     assert outcome.elapsed_ns == LOOP_NS - PAUSED_NS
     assert (outcome.seen, outcome.error) == (50, None)
-    assert bench.engine.said == [
+    assert bench.driver.said == [
         ("produce", 1, 50, None),
         ("produce", 50, 0, Bursts(5, 20.0)),
         "producer closed",
@@ -161,7 +133,7 @@ def test_a_cold_loop_has_the_making_of_the_client_added() -> None:
     consumed = bench.loops.consume(bench.place, MESSAGES, warm=False)
     assert LOOP_NS - PAUSED_NS < produced.elapsed_ns < LOOP_NS + 10**9
     assert LOOP_NS < consumed.elapsed_ns < LOOP_NS + 10**9
-    assert bench.engine.loaded == 1
+    assert bench.driver.loaded == 1
 
 
 def test_a_warm_consumer_has_read_before() -> None:
@@ -169,7 +141,7 @@ def test_a_warm_consumer_has_read_before() -> None:
     bench.place.start = {(0, 0): 4}
     outcome = bench.loops.consume(bench.place, MESSAGES, warm=True)
     assert outcome.elapsed_ns == LOOP_NS
-    assert bench.engine.said[:2] == [
+    assert bench.driver.said[:2] == [
         ("consume", {(0, 0): 4}, 1, False),
         ("consume", {(0, 0): 4}, 50, True),
     ]
@@ -187,14 +159,14 @@ def test_a_warm_consumer_has_read_before() -> None:
 def test_what_did_not_come_well_is_said(fields: dict[str, int], seen: int, error: str) -> None:
     bench = Bench(check_on_consume=True)
     for name, value in fields.items():
-        setattr(bench.engine, name, value)
+        setattr(bench.driver, name, value)
     outcome = bench.loops.consume(bench.place, MESSAGES, warm=False)
     assert (outcome.seen, outcome.error) == (seen, error)
 
 
 def test_what_was_not_acked_is_said() -> None:
     bench = Bench()
-    bench.engine.acked = 47
+    bench.driver.acked = 47
     outcome = bench.loops.produce(bench.place, MESSAGES, warm=False)
     assert outcome.error == "3 of 50 messages were not acked: refused"
 
@@ -204,8 +176,8 @@ def test_round_trips_add_up() -> None:
     bench.driver.world.log = [(b"", b"")]
     outcome = bench.loops.round_trip(bench.place, MESSAGES, warm=True)
     assert outcome.elapsed_ns == 150
-    assert bench.engine.said[:2] == [("trips", 1, {(0, 0): 0}, 50), ("trips", 50, {(0, 0): 1}, 0)]
-    bench.engine.missing = 4
+    assert bench.driver.said[:2] == [("trips", 1, {(0, 0): 0}, 50), ("trips", 50, {(0, 0): 1}, 0)]
+    bench.driver.missing = 4
     assert bench.loops.round_trip(bench.place, MESSAGES, warm=False).error == "4 of 50 messages did not come"
 
 

@@ -24,7 +24,7 @@ from streamgauge.drivers.contract import (
     Producer,
     ProducerOptions,
 )
-from streamgauge.drivers.order_loops import LoopDriver
+from streamgauge.drivers.engine import JvmDriver
 from streamgauge.drivers.transports_java import LOCK, failed, java_class, start_java
 from streamgauge.jvm.aeron_directory import driver_state
 from streamgauge.jvm.jars import locked_version
@@ -57,7 +57,7 @@ class Settings(SpecModel):
     java_options: tuple[str, ...] = ()
 
 
-class Aeron(LoopDriver):
+class Aeron(JvmDriver):
     name = "aeron"
     capabilities = Capabilities(
         durable=False, ordered=True, acked=False, record_headers=False, keyed=False, replayable=False

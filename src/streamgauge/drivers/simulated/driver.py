@@ -31,7 +31,7 @@ from streamgauge.drivers.contract import (
     ProducerOptions,
     Received,
 )
-from streamgauge.drivers.order_loops import LoopDriver
+from streamgauge.drivers.engine import JvmDriver
 from streamgauge.drivers.simulated.memory_ring import MEMORY, RingConsumer, RingProducer, make_ring, written
 from streamgauge.drivers.simulated.simulation import (
     Integers,
@@ -74,7 +74,7 @@ class SimulatedClock(Clock):
         self.at_ns = max(self.at_ns, due_ns)
 
 
-class Simulated(LoopDriver):
+class Simulated(JvmDriver):
     name = "simulated"
     capabilities = Capabilities(
         durable=False,

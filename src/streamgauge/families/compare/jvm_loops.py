@@ -13,7 +13,7 @@ from typing import Any
 from streamgauge.agents.counters import added
 from streamgauge.core.clock import Clock
 from streamgauge.drivers.contract import ConsumerOptions, Driver, ProducerOptions
-from streamgauge.drivers.engine import Bursts, EngineConsumer, EngineProducer, LoadedValues, engine_of
+from streamgauge.drivers.engine import Bursts, TimedConsumer, TimedProducer, Values, Work, jvm_driver
 from streamgauge.families.compare.ordinal_messages import OrdinalMessages
 from streamgauge.families.compare.outcome import Outcome
 from streamgauge.families.compare.section import Comparison, EngineName
@@ -26,10 +26,9 @@ class JvmLoops:
     engine: EngineName = "jvm"
 
     def __init__(self, driver: Driver, comparison: Comparison) -> None:
-        self._driver, self._comparison = driver, comparison
-        self._engine = engine_of(driver)
+        self._driver, self._comparison = jvm_driver(driver), comparison
         self._partitions = comparison.topics.partitions
-        self._loaded: tuple[OrdinalMessages, LoadedValues] | None = None
+        self._loaded: tuple[OrdinalMessages, Values] | None = None
         self.clients: dict[str, Any] = {}
 
     def produce(self, place: Place, messages: OrdinalMessages, warm: bool) -> Outcome:
@@ -43,10 +42,12 @@ class JvmLoops:
                 counted = producer.counters()
                 watch.restart()
             done = producer.produce(
-                values,
-                messages.count,
-                deadline_s=self._comparison.test_timeout,
-                bursts=None if bursts is None else Bursts(bursts.length, 1000 * bursts.interval),
+                Work(
+                    values,
+                    messages.count,
+                    deadline_s=self._comparison.test_timeout,
+                    bursts=None if bursts is None else Bursts(bursts.length, 1000 * bursts.interval),
+                )
             )
             watch.stop()
             error = None
@@ -97,25 +98,18 @@ class JvmLoops:
         values, timeout_s = self._values(messages), self._comparison.test_timeout
         watch = Stopwatch()
         consumer = self._consumer(place)
-        producer: EngineProducer | None = None
+        producer: TimedProducer | None = None
         try:
             producer = self._producer(place)
             made_ns, counted = self._made(watch, warm), dict[str, int]()
             if warm:
-                self._engine.round_trips(
-                    producer,
-                    consumer,
-                    values,
-                    1,
-                    deadline_s=timeout_s,
-                    start=place.start,
-                    first_ordinal=messages.count,
-                )
+                one = Work(values, 1, deadline_s=timeout_s, first_ordinal=messages.count)
+                consumer.round_trips(producer, one, start=place.start)
                 place.start = self._driver.end_offsets((place.topic,), self._partitions)
                 counted = added(producer.counters(), consumer.counters())
                 watch.restart()
-            done = self._engine.round_trips(
-                producer, consumer, values, messages.count, deadline_s=timeout_s, start=place.start
+            done = consumer.round_trips(
+                producer, Work(values, messages.count, deadline_s=timeout_s), start=place.start
             )
             watch.stop()
             error = f"{done.missing} of {messages.count} messages did not come" if done.missing else None
@@ -127,31 +121,31 @@ class JvmLoops:
             if producer is not None:
                 producer.close()
 
-    def _values(self, messages: OrdinalMessages) -> LoadedValues:
+    def _values(self, messages: OrdinalMessages) -> Values:
         """Copied to where the engine reaches them once a cell, outside the measured time."""
         if self._loaded is None or self._loaded[0] is not messages:
             self._loaded = None
-            self._loaded = (messages, self._engine.load(messages.values))
+            self._loaded = (messages, self._driver.load(messages.values))
         return self._loaded[1]
 
-    def _producer(self, place: Place) -> EngineProducer:
+    def _producer(self, place: Place) -> TimedProducer:
         c = self._comparison
         options = ProducerOptions(2 * place.number, (place.topic,), "ordinal", c.acks_in_force, c.compression)
-        self.clients["producer"] = producer = self._engine.producer(options)
+        self.clients["producer"] = producer = self._driver.timed_producer(options)
         return producer
 
-    def _consumer(self, place: Place) -> EngineConsumer:
+    def _consumer(self, place: Place) -> TimedConsumer:
         options = ConsumerOptions(2 * place.number + 1, (place.topic,), "ordinal", (), None, {})
-        self.clients["consumer"] = consumer = self._engine.consumer(options)
+        self.clients["consumer"] = consumer = self._driver.timed_consumer(options)
         return consumer
 
     def _prime(
-        self, producer: EngineProducer, place: Place, values: LoadedValues, messages: OrdinalMessages
+        self, producer: TimedProducer, place: Place, values: Values, messages: OrdinalMessages
     ) -> None:
         """Ordinals above those that are counted: the consumer begins behind them."""
         count = 1 if self._partitions == 1 else 8 * self._partitions
         timeout_s = self._comparison.test_timeout
-        producer.produce(values, count, deadline_s=timeout_s, first_ordinal=messages.count)
+        producer.produce(Work(values, count, deadline_s=timeout_s, first_ordinal=messages.count))
         if self._comparison.acks_in_force == "0":
             time.sleep(SETTLE_S)
         place.start = self._driver.end_offsets((place.topic,), self._partitions)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from streamgauge.core.clock import now_ns
 from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import Driver
-from streamgauge.drivers.engine import EngineDriver
+from streamgauge.drivers.engine import has_timed_loops
 from streamgauge.drivers.kafka.driver import KafkaDriver
 from streamgauge.drivers.registry import driver_class, open_driver
 from streamgauge.families.compare.client_settings import engine_row, settings_rows
@@ -161,7 +161,7 @@ def _operation(loops: Loops, name: str, place: Place, messages: OrdinalMessages,
 
 def _loops(driver: Driver, comparison: Comparison) -> Loops:
     """By the engine asked for; where libraries may differ in it, by the one that this library has."""
-    if comparison.engine == "python" or (comparison.mix_engines and not isinstance(driver, EngineDriver)):
+    if comparison.engine == "python" or (comparison.mix_engines and not has_timed_loops(type(driver))):
         return PythonLoops(driver, comparison)
     return JvmLoops(driver, comparison)
 

@@ -7,14 +7,17 @@ consumer, so that a process which only makes topics needs none.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from streamgauge.drivers import transports_java
 from streamgauge.drivers.contract import Consumer, ConsumerOptions, Producer, ProducerOptions
-from streamgauge.drivers.engine import Engine, EngineDriver
+from streamgauge.drivers.engine import JvmDriver, TimedConsumer, TimedProducer, Values
 from streamgauge.drivers.kafka.driver import KafkaDriver
 from streamgauge.drivers.kafka.java.batches import BatchConsumer, BatchProducer
 from streamgauge.drivers.kafka.java.client import (
+    INTEGER_KEYS,
+    INTEGER_KEYS_BACK,
     LOCK,
     OWN_CONSUMER,
     OWN_PRODUCER,
@@ -22,10 +25,9 @@ from streamgauge.drivers.kafka.java.client import (
     made,
     start_java,
 )
-from streamgauge.drivers.kafka.java.engine import KafkaJavaEngine
 from streamgauge.drivers.kafka.java.records import RecordConsumer, RecordProducer
+from streamgauge.drivers.kafka.java.timed_loops import JavaConsumeLoop, JavaProduceLoop, java_values
 from streamgauge.drivers.kafka.settings import KafkaSettings
-from streamgauge.drivers.order_loops import LoopDriver
 from streamgauge.jvm.jars import locked_version
 
 
@@ -37,11 +39,12 @@ class Settings(KafkaSettings):
     """Count every JNI function that is called; it takes time, so not where time is measured."""
 
 
-class KafkaJava(KafkaDriver, EngineDriver, LoopDriver):
+class KafkaJava(KafkaDriver, JvmDriver):
     name = "kafka_java"
     library = "kafka-clients"
     settings_model = Settings
     bootstrap_name = "bootstrap.servers"
+    timed_loops = True
     settings: Settings
 
     def library_version(self) -> dict[str, Any]:
@@ -80,6 +83,16 @@ class KafkaJava(KafkaDriver, EngineDriver, LoopDriver):
         arguments = (config, options.topics[0], 0, options.start.get((0, 0), 0))
         return made(lambda: inlet(*arguments), f"consumer {options.number}", settings)
 
-    def engine(self) -> Engine:
+    def load(self, values: Sequence[bytes]) -> Values:
         start_java(self.settings.java_options)
-        return KafkaJavaEngine(self, count_calls=self.settings.count_jni_calls)
+        return java_values(values)
+
+    def timed_producer(self, options: ProducerOptions) -> TimedProducer:
+        start_java(self.settings.java_options)
+        settings = self.producer_settings(options, {**OWN_PRODUCER, **INTEGER_KEYS})
+        return JavaProduceLoop(settings, options, count_calls=self.settings.count_jni_calls)
+
+    def timed_consumer(self, options: ConsumerOptions) -> TimedConsumer:
+        start_java(self.settings.java_options)
+        settings = self.consumer_settings(options, {**OWN_CONSUMER, **INTEGER_KEYS_BACK})
+        return JavaConsumeLoop(settings, options, count_calls=self.settings.count_jni_calls)

@@ -6,8 +6,16 @@ from collections.abc import Iterator
 import pytest
 
 from streamgauge.core.errors import BadInput
-from streamgauge.drivers.contract import ConsumerOptions, Driver, ProducerOptions
-from streamgauge.drivers.engine import Bursts, Engine, EngineConsumer, EngineProducer, LoadedValues, engine_of
+from streamgauge.drivers.contract import ConsumerOptions, ProducerOptions
+from streamgauge.drivers.engine import (
+    Bursts,
+    JvmDriver,
+    TimedConsumer,
+    TimedProducer,
+    Values,
+    Work,
+    jvm_driver,
+)
 from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.making import Outgoing
 from streamgauge.payload.ordinal import ordinal_keys, ordinals
@@ -21,14 +29,13 @@ VALUES = [bytes([number]) * 10 for number in range(7)]
 
 
 @pytest.fixture
-def driver(kafka: str) -> Driver:
-    return open_driver(
-        Target(name="j", driver="kafka_java", settings={"bootstrap": kafka, "linger_ms": 0}), {}
-    )
+def driver(kafka: str) -> JvmDriver:
+    settings = {"bootstrap": kafka, "linger_ms": 0}
+    return jvm_driver(open_driver(Target(name="j", driver="kafka_java", settings=settings), {}))
 
 
 @pytest.fixture
-def topic(driver: Driver) -> Iterator[str]:
+def topic(driver: JvmDriver) -> Iterator[str]:
     name = f"engine-{uuid.uuid4().hex[:8]}"
     driver.prepare_topics(Topics(name=name, partitions=2), (name,))
     yield name
@@ -36,25 +43,20 @@ def topic(driver: Driver) -> Iterator[str]:
 
 
 @pytest.fixture
-def engine(driver: Driver) -> Engine:
-    return engine_of(driver)
+def values(driver: JvmDriver) -> Values:
+    return driver.load(VALUES)
 
 
 @pytest.fixture
-def values(engine: Engine) -> LoadedValues:
-    return engine.load(VALUES)
-
-
-@pytest.fixture
-def producer(engine: Engine, topic: str) -> Iterator[EngineProducer]:
-    producer = engine.producer(ProducerOptions(0, (topic,), "ordinal", "all", "none"))
+def producer(driver: JvmDriver, topic: str) -> Iterator[TimedProducer]:
+    producer = driver.timed_producer(ProducerOptions(0, (topic,), "ordinal", "all", "none"))
     yield producer
     producer.close()
 
 
 @pytest.fixture
-def consumer(engine: Engine, topic: str) -> Iterator[EngineConsumer]:
-    consumer = engine.consumer(ConsumerOptions(0, (topic,), "ordinal", (), None, {}))
+def consumer(driver: JvmDriver, topic: str) -> Iterator[TimedConsumer]:
+    consumer = driver.timed_consumer(ConsumerOptions(0, (topic,), "ordinal", (), None, {}))
     yield consumer
     consumer.close()
 
@@ -63,9 +65,9 @@ BEGIN = {(0, 0): 0, (0, 1): 0}
 
 
 def test_what_is_produced_is_what_a_driver_reads(
-    driver: Driver, topic: str, producer: EngineProducer, values: LoadedValues
+    driver: JvmDriver, topic: str, producer: TimedProducer, values: Values
 ) -> None:
-    produced = producer.produce(values, 100, deadline_s=30, first_ordinal=5)
+    produced = producer.produce(Work(values, 100, deadline_s=30, first_ordinal=5))
     assert (produced.acked, produced.failed, produced.first_error, produced.paused_ns) == (100, 0, None, 0)
     assert produced.elapsed_ns > 0
     reader = driver.consumer(ConsumerOptions(0, (topic,), "ordinal", tuple(BEGIN), None, {}))
@@ -76,7 +78,7 @@ def test_what_is_produced_is_what_a_driver_reads(
 
 
 def test_what_a_driver_sends_is_consumed_and_checked(
-    driver: Driver, topic: str, consumer: EngineConsumer, values: LoadedValues
+    driver: JvmDriver, topic: str, consumer: TimedConsumer, values: Values
 ) -> None:
     sender = driver.producer(ProducerOptions(0, (topic,), "ordinal", "all", "none"))
     sent = [VALUES[n % 7] for n in range(50)]
@@ -90,65 +92,58 @@ def test_what_a_driver_sends_is_consumed_and_checked(
         assert consumed.elapsed_ns > 0
 
 
-def test_a_deadline_ends_it(consumer: EngineConsumer, producer: EngineProducer, values: LoadedValues) -> None:
-    producer.produce(values, 10, deadline_s=30)
+def test_a_deadline_ends_it(consumer: TimedConsumer, producer: TimedProducer, values: Values) -> None:
+    producer.produce(Work(values, 10, deadline_s=30))
     consumed = consumer.consume(BEGIN, 11, deadline_s=1.5)
     assert consumed.received == 10
     assert consumed.elapsed_ns >= 1.5e9
-    assert producer.produce(values, 1000, deadline_s=0).acked <= 1
+    assert producer.produce(Work(values, 1000, deadline_s=0)).acked <= 1
 
 
-def test_bursts_pause_between_them(producer: EngineProducer, values: LoadedValues) -> None:
-    produced = producer.produce(values, 9, deadline_s=30, bursts=Bursts(length=3, interval_ms=20))
+def test_bursts_pause_between_them(producer: TimedProducer, values: Values) -> None:
+    produced = producer.produce(Work(values, 9, deadline_s=30, bursts=Bursts(length=3, interval_ms=20)))
     assert produced.acked == 9
     assert 40e6 <= produced.paused_ns < produced.elapsed_ns
 
 
-def test_failures_are_counted_and_the_first_is_told(engine: Engine, producer: EngineProducer) -> None:
-    produced = producer.produce(engine.load([b"x", b"y" * 3_000_000]), 4, deadline_s=30)
+def test_failures_are_counted_and_the_first_is_told(driver: JvmDriver, producer: TimedProducer) -> None:
+    produced = producer.produce(Work(driver.load([b"x", b"y" * 3_000_000]), 4, deadline_s=30))
     assert (produced.acked, produced.failed) == (2, 2)
     assert "3000" in (produced.first_error or "")
 
 
 def test_round_trips_come_back_one_by_one(
-    driver: Driver,
-    engine: Engine,
+    driver: JvmDriver,
     topic: str,
-    producer: EngineProducer,
-    consumer: EngineConsumer,
-    values: LoadedValues,
+    producer: TimedProducer,
+    consumer: TimedConsumer,
+    values: Values,
 ) -> None:
-    producer.produce(values, 20, deadline_s=30)
+    producer.produce(Work(values, 20, deadline_s=30))
     ends = driver.end_offsets((topic,), 2)
-    trips = engine.round_trips(producer, consumer, values, 15, deadline_s=30, start=ends)
+    trips = consumer.round_trips(producer, Work(values, 15, deadline_s=30), start=ends)
     assert len(trips.trip_ns) == 15
     assert trips.missing == 0
     assert (trips.trip_ns > 0).all()
     assert sum(driver.end_offsets((topic,), 2).values()) == 35
 
 
-def test_a_loop_crosses_twice_however_long_it_is(producer: EngineProducer, values: LoadedValues) -> None:
+def test_a_loop_crosses_twice_however_long_it_is(producer: TimedProducer, values: Values) -> None:
     before = producer.counters()["crossings"]
-    producer.produce(values, 1000, deadline_s=30)
+    producer.produce(Work(values, 1000, deadline_s=30))
     assert producer.counters()["crossings"] - before == 2
 
 
-def test_settings_are_those_of_the_driver(producer: EngineProducer, consumer: EngineConsumer) -> None:
+def test_settings_are_those_of_the_driver(producer: TimedProducer, consumer: TimedConsumer) -> None:
     assert {s.name: s.value for s in producer.shared_settings()}["linger_ms"] == 0
     assert producer.settings_in_force()["key.serializer"].endswith("IntegerSerializer")
     assert {s.name: s.value for s in consumer.shared_settings()}["fetch_min_bytes"] == 1
 
 
-def test_what_it_cannot_do_is_refused(engine: Engine, topic: str) -> None:
+def test_what_it_cannot_do_is_refused(driver: JvmDriver, topic: str) -> None:
     with pytest.raises(BadInput, match="carrier must be ordinal, not value"):
-        engine.producer(ProducerOptions(0, (topic,), "value", "all", "none"))
+        driver.timed_producer(ProducerOptions(0, (topic,), "value", "all", "none"))
     with pytest.raises(BadInput, match="without partitions"):
-        engine.consumer(ConsumerOptions(0, (topic,), "ordinal", ((0, 0),), None, {}))
+        driver.timed_consumer(ConsumerOptions(0, (topic,), "ordinal", ((0, 0),), None, {}))
     with pytest.raises(BadInput, match="at least one value"):
-        engine.load([])
-
-
-def test_a_driver_without_it_says_so() -> None:
-    driver = open_driver(Target(name="s", driver="simulated"), {})
-    with pytest.raises(BadInput, match="driver simulated has no engine jvm; allowed with it: python"):
-        engine_of(driver)
+        driver.load([])
