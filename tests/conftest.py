@@ -16,6 +16,14 @@ from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.rabbitmq_server import rabbitmq_program
 from streamgauge.systems.redis_server import redis_program
 
+# Shipped suites say what an assertion saw, as tests here do.
+pytest.register_assert_rewrite(
+    "streamgauge.testing.driver_suite",
+    "streamgauge.testing.family_suite",
+    "streamgauge.testing.kafka_suite",
+    "streamgauge.testing.wired",
+)
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Entry points are read from what was installed, which a change of pyproject.toml does not reach."""

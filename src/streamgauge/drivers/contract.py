@@ -14,7 +14,7 @@ Whoever times a loop over this contract, instead of pacing messages through it:
   before.
 
 A driver is found by its name in the entry-point group `streamgauge.drivers`, and has to pass the
-conformance suite in `tests/drivers/conformance.py`.
+suite in `streamgauge.testing.driver_suite`. docs/write-a-driver.md writes one.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from streamgauge.drivers.registry import open_driver
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
 from streamgauge.systems.aeron_media_driver import AeronMediaDriver
-from tests.drivers.conformance import DriverConformance
+from streamgauge.testing.driver_suite import DriverSuite
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield driver.directory
 
 
-class TestIpc(DriverConformance):
+class TestIpc(DriverSuite):
     transport = "ipc"
 
     @pytest.fixture

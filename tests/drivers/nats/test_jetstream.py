@@ -9,7 +9,7 @@ from streamgauge.core.errors import Unreachable
 from streamgauge.drivers.registry import open_driver
 from streamgauge.spec.target import Target
 from streamgauge.systems.nats_server import NatsServer
-from tests.drivers.conformance import DriverConformance
+from streamgauge.testing.driver_suite import DriverSuite
 
 pytestmark = pytest.mark.skipif(
     shutil.which("nats-server") is None and shutil.which("go") is None, reason="no nats-server, and no Go"
@@ -22,7 +22,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield server.endpoints()["servers"]
 
 
-class TestJetStream(DriverConformance):
+class TestJetStream(DriverSuite):
     @pytest.fixture
     def target(self, servers: str) -> Target:
         return Target(name="nats", driver="nats_jetstream", settings={"servers": servers})

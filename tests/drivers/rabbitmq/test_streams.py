@@ -12,7 +12,8 @@ from streamgauge.payload.making import Outgoing
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
 from streamgauge.systems.rabbitmq_server import RabbitMqServer
-from tests.drivers.conformance import DriverConformance, consume_all, produce_all
+from streamgauge.testing.driver_suite import DriverSuite
+from streamgauge.testing.wired import consume_all, produce_all
 
 pytestmark = pytest.mark.usefixtures("rabbitmq_is_there")
 
@@ -27,7 +28,7 @@ def rabbitmq_target(url: str) -> Target:
     return Target(name="rabbitmq", driver="rabbitmq_streams", settings={"url": url})
 
 
-class TestStreams(DriverConformance):
+class TestStreams(DriverSuite):
     @pytest.fixture
     def target(self, url: str) -> Target:
         return rabbitmq_target(url)

@@ -13,7 +13,8 @@ from streamgauge.payload.making import Outgoing
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
 from streamgauge.systems.redis_server import RedisServer
-from tests.drivers.conformance import DriverConformance, consume_all, produce_all
+from streamgauge.testing.driver_suite import DriverSuite
+from streamgauge.testing.wired import consume_all, produce_all
 
 pytestmark = pytest.mark.usefixtures("redis_is_there")
 
@@ -28,7 +29,7 @@ def redis_target(url: str) -> Target:
     return Target(name="redis", driver="redis_streams", settings={"url": url})
 
 
-class TestStreams(DriverConformance):
+class TestStreams(DriverSuite):
     @pytest.fixture
     def target(self, url: str) -> Target:
         return redis_target(url)

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from streamgauge.spec.target import Target
-from tests.drivers.conformance import DriverConformance
+from streamgauge.testing.driver_suite import DriverSuite
 
 
-class TestConformance(DriverConformance):
+class TestConformance(DriverSuite):
     @pytest.fixture
     def target(self) -> Target:
         return Target(name="sim", driver="simulated", settings={"latency": {"law": "lognormal"}})

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from streamgauge.spec.target import Target
-from tests.drivers.conformance import DriverConformance
+from streamgauge.testing.driver_suite import DriverSuite
 
 
-class TestRealTime(DriverConformance):
+class TestRealTime(DriverSuite):
     @pytest.fixture
     def target(self) -> Target:
         return Target(name="harness", driver="simulated", settings={"time": "real"})

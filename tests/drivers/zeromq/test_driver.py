@@ -9,10 +9,10 @@ from streamgauge.drivers.contract import ConsumerOptions
 from streamgauge.drivers.registry import open_driver
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
-from tests.drivers.conformance import DriverConformance
+from streamgauge.testing.driver_suite import DriverSuite
 
 
-class TestPushPull(DriverConformance):
+class TestPushPull(DriverSuite):
     @pytest.fixture
     def target(self) -> Target:
         return Target(name="zeromq", driver="zeromq")

@@ -9,8 +9,9 @@ from streamgauge.drivers.registry import open_driver
 from streamgauge.spec.load import Message
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
-from tests.drivers.conformance import DriverConformance, Wired
-from tests.drivers.kafka.kafka_conformance import KafkaConformance
+from streamgauge.testing.driver_suite import DriverSuite
+from streamgauge.testing.kafka_suite import KafkaSuite
+from streamgauge.testing.wired import Wired
 
 pytestmark = pytest.mark.broker
 
@@ -20,7 +21,7 @@ def kafka_target(bootstrap: str, read: str = "batches", **parts: object) -> Targ
     return Target(name="kafka", driver="kafka_confluent", settings=settings, **parts)
 
 
-class TestConformance(KafkaConformance):
+class TestConformance(KafkaSuite):
     driver_name = "kafka_confluent"
     native_linger = "linger.ms"
     native_unknown = "no.such.setting"
@@ -33,7 +34,7 @@ class TestConformance(KafkaConformance):
             assert len(wired.receive(1000).values) == 1000
 
 
-class TestConformanceReadingObjects(DriverConformance):
+class TestConformanceReadingObjects(DriverSuite):
     @pytest.fixture
     def target(self, kafka: str) -> Target:
         return kafka_target(kafka, read="objects", producer_client={"linger.ms": 1})

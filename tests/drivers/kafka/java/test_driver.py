@@ -14,8 +14,8 @@ from streamgauge.payload.making import Outgoing
 from streamgauge.payload.ordinal import ordinal_keys
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
-from tests.drivers.conformance import consume_all, produce_all
-from tests.drivers.kafka.kafka_conformance import KafkaConformance
+from streamgauge.testing.kafka_suite import KafkaSuite
+from streamgauge.testing.wired import consume_all, produce_all
 from tests.jvm.fresh_python import NO_JAVA_INSTALLED, run_fresh
 
 PRODUCE_AND_CONSUME = """
@@ -51,7 +51,8 @@ print(got, jpype.JClass("java.lang.System").getProperty("java.version"))
 """
 
 
-class TestBatches(KafkaConformance):
+@pytest.mark.broker
+class TestBatches(KafkaSuite):
     driver_name = "kafka_java"
     settings = {"crossing": "batch"}
     native_linger = "linger.ms"
@@ -83,7 +84,8 @@ class TestBatches(KafkaConformance):
         driver.remove_topics([topic])
 
 
-class TestRecords(KafkaConformance):
+@pytest.mark.broker
+class TestRecords(KafkaSuite):
     driver_name = "kafka_java"
     settings = {"crossing": "record"}
     native_linger = "linger.ms"

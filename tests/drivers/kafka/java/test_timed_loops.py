@@ -18,10 +18,10 @@ from streamgauge.drivers.engine import (
 )
 from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.making import Outgoing
-from streamgauge.payload.ordinal import ordinal_keys, ordinals
+from streamgauge.payload.ordinal import ordinal_keys
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
-from tests.drivers.conformance import consume_all, produce_all
+from streamgauge.testing.wired import consume_all, produce_all
 
 pytestmark = pytest.mark.broker
 
@@ -73,7 +73,7 @@ def test_what_is_produced_is_what_a_driver_reads(
     reader = driver.consumer(ConsumerOptions(0, (topic,), "ordinal", tuple(BEGIN), None, {}))
     got = consume_all(reader, 100)
     reader.close()
-    found = dict(zip(ordinals(got.carried).tolist(), got.values, strict=True))  # type: ignore[arg-type]
+    found = dict(zip(got.ordinals(), got.values, strict=True))
     assert found == {ordinal: VALUES[ordinal % 7] for ordinal in range(5, 105)}
 
 

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
-from tests.drivers.kafka.kafka_conformance import KafkaConformance
+import pytest
+
+from streamgauge.testing.kafka_suite import KafkaSuite
+
+pytestmark = pytest.mark.broker
 
 
-class TestConformance(KafkaConformance):
+class TestConformance(KafkaSuite):
     driver_name = "kafka_python"
     native_linger = "linger_ms"
     native_unknown = "no_such_setting"

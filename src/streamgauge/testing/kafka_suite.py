@@ -1,4 +1,8 @@
-"""What every Kafka driver passes beside the suite for all drivers. A test class names its driver."""
+"""What every Kafka driver passes beside the suite for all drivers.
+
+A test class names its driver, and has a fixture `kafka`: the address of a broker that tests may make
+topics on.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,12 @@ from streamgauge.core.errors import BadInput
 from streamgauge.drivers.contract import ConsumerOptions, Driver, Producer, ProducerOptions
 from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.making import Outgoing
-from streamgauge.payload.ordinal import ordinal_keys, ordinals
+from streamgauge.payload.ordinal import ordinal_keys
 from streamgauge.spec.load import Message
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
-from tests.drivers.conformance import DriverConformance, Wired, consume_all, produce_all
+from streamgauge.testing.driver_suite import DriverSuite
+from streamgauge.testing.wired import Wired, consume_all, produce_all
 
 SHARED = {
     "linger_ms": 7,
@@ -28,8 +33,7 @@ SHARED = {
 }
 
 
-@pytest.mark.broker
-class KafkaConformance(DriverConformance):
+class KafkaSuite(DriverSuite):
     driver_name: ClassVar[str]
     settings: ClassVar[dict[str, Any]] = {}
     """Of the driver, beside the address."""
@@ -57,7 +61,7 @@ class KafkaConformance(DriverConformance):
         producer = driver.producer(ProducerOptions(0, (topic,), "ordinal", "all", "none"))
         produce_all(producer, Outgoing(0, [b"x"] * 200, ordinal_keys(0, 200), None))
         assert not consumer.caught_up(driver.end_offsets((topic,), 2))
-        assert sorted(ordinals(consume_all(consumer, 200).carried)) == list(range(200))
+        assert sorted(consume_all(consumer, 200).ordinals()) == list(range(200))
         assert consumer.caught_up(driver.end_offsets((topic,), 2))
         producer.close()
         consumer.close()
