@@ -8,8 +8,8 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.report.case_document import Case, Statistics
 from streamgauge.report.case_section import accounting_tiles, latency_table, load_table, percentile_cell
 from streamgauge.report.hosts import clock_words, hosts_of
+from streamgauge.report.medium import Tone
 from streamgauge.report.settings_text import value_text
-from streamgauge.report.shown import Tone
 
 from .sample_run import cases_of_run, single_run
 

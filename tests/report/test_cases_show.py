@@ -4,7 +4,7 @@ from pathlib import Path
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.cases_show import latency_fact, overview_table
-from streamgauge.report.shown import Medium, Tone
+from streamgauge.report.medium import Medium, Tone
 
 from .sample_run import cases_of_run, single_run
 from .seen import shown

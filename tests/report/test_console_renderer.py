@@ -4,18 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.report.shown import (
-    Badge,
-    Cell,
-    Column,
-    Notes,
-    Section,
-    Shown,
-    Table,
-    Tone,
-    Unit,
-    row,
-)
+from streamgauge.report.medium import Tone
+from streamgauge.report.shown import Badge, Notes, Section, Shown
+from streamgauge.report.shown_tables import Cell, Column, Table, Unit, row
 
 from .sample_run import single_run
 from .seen import console_text, shown

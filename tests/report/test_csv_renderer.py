@@ -5,7 +5,7 @@ import io
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.csv_renderer import shown_csv, table_csv
-from streamgauge.report.shown import Cell, Column, Table, Unit, row
+from streamgauge.report.shown_tables import Cell, Column, Table, Unit, row
 
 from .seen import shown
 

@@ -5,8 +5,8 @@ import pytest
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.verdicts import Integrity, Validity
 from streamgauge.report.document import State
+from streamgauge.report.medium import Tone
 from streamgauge.report.results import results_document
-from streamgauge.report.shown import Tone
 from streamgauge.report.verdict_show import badge_of, cause_blocks, integrity_tone, validity_tone
 
 from .seen import shown

@@ -11,7 +11,8 @@ import pytest
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.case_document import Accounting, Ranges
 from streamgauge.report.schema import results_schema
-from streamgauge.report.shown import Shown, Table
+from streamgauge.report.shown import Shown
+from streamgauge.report.shown_tables import Table
 from streamgauge.report.words import COUNT_MEANINGS, COUNT_NAMES, LEG_NAMES, TIMES
 from streamgauge.spec.families import all_families
 from streamgauge.tables.results import ACCOUNTING, LEGS, RANGES, RESULT_TABLES

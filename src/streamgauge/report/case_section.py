@@ -8,6 +8,7 @@ from streamgauge.report.case_document import Brief, BriefStatistics, Case, Parti
 from streamgauge.report.cause_words import limit_text
 from streamgauge.report.figures import percentile_figure
 from streamgauge.report.hosts import clock_words, hosts_of
+from streamgauge.report.medium import ON_CONSOLE, ON_PAGE, ON_PAPER, Tone
 from streamgauge.report.parameters import load_sentence
 from streamgauge.report.plot_parts import Figure
 from streamgauge.report.quantities import (
@@ -22,27 +23,8 @@ from streamgauge.report.quantities import (
 )
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.settings_text import value_text
-from streamgauge.report.shown import (
-    ON_CONSOLE,
-    ON_PAGE,
-    ON_PAPER,
-    Block,
-    Cell,
-    Column,
-    Figures,
-    Heading,
-    Note,
-    Pairs,
-    Section,
-    Share,
-    Shares,
-    Table,
-    Tile,
-    Tiles,
-    Tone,
-    Unit,
-    row,
-)
+from streamgauge.report.shown import Block, Figures, Heading, Note, Pairs, Section, Share, Shares, Tile, Tiles
+from streamgauge.report.shown_tables import Cell, Column, Table, Unit, row
 from streamgauge.report.time_figures import (
     cpu_figure,
     latency_figure,

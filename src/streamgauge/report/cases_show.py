@@ -10,27 +10,12 @@ from streamgauge.report.case_section import case_section, percentile_cell
 from streamgauge.report.cause_words import LIMIT_WORDS, limit_text
 from streamgauge.report.figures import side_by_side_figure
 from streamgauge.report.hdr_files import hgrm_text, hlog_text
+from streamgauge.report.medium import ON_CONSOLE, ON_PAPER, Medium, Tone
 from streamgauge.report.parameters import load_sentence
 from streamgauge.report.quantities import NOTHING, count_text, digits_text, ms_text, plural
 from streamgauge.report.result_tables import ResultTables
-from streamgauge.report.shown import (
-    ON_CONSOLE,
-    ON_PAPER,
-    Block,
-    Cell,
-    Column,
-    Fact,
-    Figures,
-    Medium,
-    Notes,
-    Section,
-    Shown,
-    Table,
-    TableRow,
-    Tone,
-    Unit,
-    row,
-)
+from streamgauge.report.shown import Block, Fact, Figures, Notes, Section, Shown
+from streamgauge.report.shown_tables import Cell, Column, Table, TableRow, Unit, row
 from streamgauge.report.verdict_show import (
     cause_blocks,
     run_badge,

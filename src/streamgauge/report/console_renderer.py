@@ -11,25 +11,21 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
+from streamgauge.report.medium import Medium, Tone
 from streamgauge.report.quantities import NOTHING, cell_text
 from streamgauge.report.shown import (
     Badge,
     Block,
-    Cell,
-    Column,
     Lines,
-    Medium,
     Note,
     Notes,
     Pairs,
     Section,
     Shown,
-    Table,
     Tiles,
-    Tone,
-    Unit,
     blocks_for,
 )
+from streamgauge.report.shown_tables import Cell, Column, Table, Unit
 
 _STYLES = {Tone.PLAIN: "", Tone.GOOD: "green", Tone.WARN: "yellow", Tone.BAD: "red", Tone.QUIET: "dim"}
 _LABEL_WIDTH, _GAP = 12, 2

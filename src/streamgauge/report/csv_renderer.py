@@ -6,7 +6,8 @@ import csv
 import io
 from collections.abc import Iterator
 
-from streamgauge.report.shown import Cell, Shown, Table
+from streamgauge.report.shown import Shown
+from streamgauge.report.shown_tables import Cell, Table
 
 
 def shown_csv(shown: Shown) -> dict[str, str]:

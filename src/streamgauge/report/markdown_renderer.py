@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from streamgauge.report.medium import Medium, Tone
 from streamgauge.report.quantities import cell_text
 from streamgauge.report.shown import (
     Block,
     Heading,
     Lines,
-    Medium,
     Note,
     Notes,
     Pairs,
     Section,
     Shown,
-    Table,
     Tiles,
-    Tone,
-    Unit,
     blocks_for,
 )
+from streamgauge.report.shown_tables import Table, Unit
 
 
 def shown_markdown(shown: Shown) -> str:

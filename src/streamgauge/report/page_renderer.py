@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from streamgauge.report.markup import Markup, data_table, join, tag
+from streamgauge.report.medium import Medium, Tone
 from streamgauge.report.page_environment import environment_section
 from streamgauge.report.page_frame import filled_page, place_figures
 from streamgauge.report.plot_parts import Figure
@@ -13,26 +14,21 @@ from streamgauge.report.quantities import cell_text
 from streamgauge.report.shown import (
     Badge,
     Block,
-    Cell,
-    Column,
     Fact,
     Figures,
     Heading,
     Lines,
-    Medium,
     Note,
     Notes,
     Pairs,
     Section,
     Shares,
     Shown,
-    Table,
     Tiles,
-    Tone,
-    Unit,
     Verdict,
     blocks_for,
 )
+from streamgauge.report.shown_tables import Cell, Column, Table, Unit
 
 _DOUBTFUL = "too few messages for this percentile"
 

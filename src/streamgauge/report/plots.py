@@ -9,21 +9,12 @@ from streamgauge.report.cases_show import READING
 from streamgauge.report.gnuplot import gnuplot_data, gnuplot_script
 from streamgauge.report.knob_figures import knob_figures
 from streamgauge.report.knob_points import KnobPlot, knob_plot
+from streamgauge.report.medium import Tone
 from streamgauge.report.page_renderer import render_page
 from streamgauge.report.pictures import pictures
 from streamgauge.report.quantities import NOTHING
-from streamgauge.report.shown import (
-    Badge,
-    Column,
-    Figures,
-    Notes,
-    Section,
-    Shown,
-    Table,
-    Tone,
-    Unit,
-    row,
-)
+from streamgauge.report.shown import Badge, Figures, Notes, Section, Shown
+from streamgauge.report.shown_tables import Column, Table, Unit, row
 
 
 def plot_files(

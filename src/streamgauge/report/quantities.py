@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from streamgauge.core.units import format_bytes
-from streamgauge.report.shown import Cell, Unit
+from streamgauge.report.shown_tables import Cell, Unit
 
 NOTHING = "–"
 """Stands where there is no value."""

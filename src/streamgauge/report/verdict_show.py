@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Validity
 from streamgauge.report.cause_words import INTEGRITY_WORDS, VALIDITY_WORDS, advice_text, cause_text
 from streamgauge.report.document import Document, State, Verdicts
-from streamgauge.report.shown import Badge, Cell, Note, Notes, Tone, Verdict
+from streamgauge.report.medium import Tone
+from streamgauge.report.shown import Badge, Note, Notes, Verdict
+from streamgauge.report.shown_tables import Cell
 
 _INTEGRITY_TONES = {
     Integrity.OK: Tone.GOOD,

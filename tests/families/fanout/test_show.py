@@ -31,7 +31,7 @@ from streamgauge.report.markdown_renderer import shown_markdown
 from streamgauge.report.page_renderer import render_page
 from streamgauge.report.quantities import bits_text, cell_text
 from streamgauge.report.result_tables import ResultTables
-from streamgauge.report.shown import Table
+from streamgauge.report.shown_tables import Table
 from tests.report.seen import console_text
 
 

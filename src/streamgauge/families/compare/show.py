@@ -25,29 +25,11 @@ from streamgauge.families.compare.words import (
     verdict_text,
 )
 from streamgauge.report.cause_words import cause_text
+from streamgauge.report.medium import EVERYWHERE, ON_CONSOLE, ON_PAGE, ON_PAPER, Medium, Tone
 from streamgauge.report.quantities import NOTHING, count_text, digits_text, percent_text
 from streamgauge.report.result_tables import ResultTables, Row
-from streamgauge.report.shown import (
-    EVERYWHERE,
-    ON_CONSOLE,
-    ON_PAGE,
-    ON_PAPER,
-    Block,
-    Cell,
-    Column,
-    Fact,
-    Figures,
-    Medium,
-    Note,
-    Notes,
-    Section,
-    Shown,
-    Table,
-    TableRow,
-    Tone,
-    Unit,
-    row,
-)
+from streamgauge.report.shown import Block, Fact, Figures, Note, Notes, Section, Shown
+from streamgauge.report.shown_tables import Cell, Column, Table, TableRow, Unit, row
 from streamgauge.report.verdict_show import run_badge, run_reason, run_verdicts, verdict_cells
 
 _STATISTICS = {"max": "max", "min": "min", "mean": "mean", "sd": "SD", "cv": "CV", "median": "median"}

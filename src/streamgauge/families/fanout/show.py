@@ -11,23 +11,11 @@ from streamgauge.families.fanout.figures import fanout_plots
 from streamgauge.families.fanout.result_tables import LATENCY_COUNTS
 from streamgauge.families.fanout.tables import clients_text, fanout_tables, place_name, verdict_table
 from streamgauge.report.cause_words import cause_text
+from streamgauge.report.medium import EVERYWHERE, ON_PAGE, ON_PAPER, Tone
 from streamgauge.report.pictures import ENDINGS, pictures
 from streamgauge.report.quantities import count_text
 from streamgauge.report.result_tables import ResultTables
-from streamgauge.report.shown import (
-    EVERYWHERE,
-    ON_PAGE,
-    ON_PAPER,
-    Block,
-    Fact,
-    Figures,
-    Lines,
-    Note,
-    Notes,
-    Section,
-    Shown,
-    Tone,
-)
+from streamgauge.report.shown import Block, Fact, Figures, Lines, Note, Notes, Section, Shown
 from streamgauge.report.verdict_show import run_badge, run_reason, run_verdicts
 
 READING = (

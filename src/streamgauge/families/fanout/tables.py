@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 from streamgauge.families.fanout.document import GATEWAY, FanoutFound, Point, Saving
 from streamgauge.report.document import State
+from streamgauge.report.medium import Tone
 from streamgauge.report.quantities import NOTHING
-from streamgauge.report.shown import Cell, Column, Table, TableRow, Tone, Unit, Value, row
+from streamgauge.report.shown_tables import Cell, Column, Table, TableRow, Unit, Value, row
 from streamgauge.report.verdict_show import verdict_cells
 from streamgauge.tables.percentile_support import is_supported
 

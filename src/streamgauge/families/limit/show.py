@@ -7,23 +7,12 @@ from streamgauge.families.limit.objective import Objective
 from streamgauge.report.case_document import Case
 from streamgauge.report.cases_show import show_cases
 from streamgauge.report.cause_words import LIMIT_WORDS, limit_text
+from streamgauge.report.medium import Tone
 from streamgauge.report.plot_parts import Axis, Colour, NumberText, Plot, Series, Style, short, value_axis
 from streamgauge.report.quantities import NOTHING, plural, rate_per_s_text, s_text
 from streamgauge.report.result_tables import ResultTables
-from streamgauge.report.shown import (
-    Cell,
-    Column,
-    Fact,
-    Figures,
-    Note,
-    Section,
-    Shown,
-    Table,
-    TableRow,
-    Tone,
-    Unit,
-    row,
-)
+from streamgauge.report.shown import Fact, Figures, Note, Section, Shown
+from streamgauge.report.shown_tables import Cell, Column, Table, TableRow, Unit, row
 from streamgauge.report.words import LEG_NAMES
 from streamgauge.tables.percentile_support import is_supported
 

@@ -6,8 +6,9 @@ from streamgauge.report.case_document import CasesDocument
 from streamgauge.report.cases_show import show_cases
 from streamgauge.report.knob_figures import knob_figures
 from streamgauge.report.knob_points import knob_plot
+from streamgauge.report.medium import ON_PAGE
 from streamgauge.report.result_tables import ResultTables
-from streamgauge.report.shown import ON_PAGE, Block, Figures, Note, Section, Shown
+from streamgauge.report.shown import Block, Figures, Note, Section, Shown
 
 _OTHER_KNOBS = "Other knobs: streamgauge plot RUN --x KNOB. The folder plots has the same data for Gnuplot."
 

@@ -18,23 +18,12 @@ from streamgauge.report.cases_show import histogram_files, rate_name, show_cases
 from streamgauge.report.cause_words import INTEGRITY_WORDS, VALIDITY_WORDS, cause_text
 from streamgauge.report.document import State
 from streamgauge.report.figures import curve, percentile_plot
+from streamgauge.report.medium import Tone
 from streamgauge.report.plot_parts import DASHES, PALETTE_SIZE, Plot, Style
 from streamgauge.report.quantities import NOTHING, digits_text
 from streamgauge.report.result_tables import ResultTables
-from streamgauge.report.shown import (
-    Cell,
-    Column,
-    Figures,
-    Note,
-    Notes,
-    Section,
-    Shown,
-    Table,
-    TableRow,
-    Tone,
-    Unit,
-    row,
-)
+from streamgauge.report.shown import Figures, Note, Notes, Section, Shown
+from streamgauge.report.shown_tables import Cell, Column, Table, TableRow, Unit, row
 from streamgauge.report.verdict_show import integrity_tone, validity_tone
 from streamgauge.tables.percentile_support import is_supported
 from streamgauge.tables.results import HISTOGRAM
