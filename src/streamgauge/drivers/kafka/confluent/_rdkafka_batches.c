@@ -80,8 +80,6 @@ static int make_room(batch_t *batch, size_t more)
 
 static void keep_error(batch_t *batch, const record_t *record)
 {
-    if (batch->error_count == MOST_ERRORS)
-        return; /* the first ones tell why */
     trouble_t *error = &batch->errors[batch->error_count++];
     error->code = record->err;
     error->topic = record->topic;
@@ -90,6 +88,8 @@ static void keep_error(batch_t *batch, const record_t *record)
     error->said_bytes = record->payload ? (record->len < MOST_SAID ? record->len : MOST_SAID) : 0;
     if (error->said_bytes)
         memcpy(error->said, record->payload, error->said_bytes);
+    if (batch->error_count == MOST_ERRORS)
+        batch->yield(NULL); /* none is passed over: the ones that end a case may be behind many that do not */
 }
 
 static void keep(record_t *record, void *opaque)

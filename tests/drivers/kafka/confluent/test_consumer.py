@@ -1,0 +1,177 @@
+"""What is no record, told to both readers: librdkafka's queue is played by the test, the rest is real."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, Message
+
+from streamgauge.core.errors import CaseFailed
+from streamgauge.drivers.contract import ConsumerOptions
+from streamgauge.drivers.kafka.confluent import batches
+from streamgauge.drivers.kafka.confluent.consumer import RdkafkaConsumer
+from streamgauge.drivers.kafka.confluent.trouble import PASSING
+from streamgauge.drivers.registry import open_driver
+from streamgauge.payload.reading import Packed
+from tests.drivers.kafka.confluent.test_driver import kafka_target
+from tests.drivers.kafka.confluent.test_trouble import LASTING
+
+TOPIC = "orders"
+
+
+@dataclass(frozen=True)
+class Event:
+    """A record, or with a code something else that comes in its place."""
+
+    code: int = 0
+    partition: int = 0
+    offset: int = 0
+    value: bytes = b""
+
+
+class _Record(ctypes.Structure):
+    _fields_ = [
+        ("err", ctypes.c_int),
+        ("topic", ctypes.c_void_p),
+        ("partition", ctypes.c_int32),
+        ("payload", ctypes.c_char_p),
+        ("len", ctypes.c_size_t),
+        ("key", ctypes.c_void_p),
+        ("key_len", ctypes.c_size_t),
+        ("offset", ctypes.c_int64),
+        ("internal", ctypes.c_void_p),
+    ]
+
+
+_EACH = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Record), ctypes.c_void_p)
+_CONSUME = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+_TIMESTAMP = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int))
+_YIELD = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class NativeQueue:
+    """Serves as librdkafka does: one after the other, until there are no more or the reader yields."""
+
+    def __init__(self, events: list[Event]) -> None:
+        self._events, self._is_enough = deque(events), False
+        self._kept = (_CONSUME(self._consume), _TIMESTAMP(self._timestamp), _YIELD(self._yield))
+
+    def feed(self, consumer: RdkafkaConsumer) -> None:
+        assert consumer._batches is not None
+        consume, timestamp, enough = (ctypes.cast(f, ctypes.c_void_p).value for f in self._kept)
+        consumer._batches._consume = consume or 0
+        consumer._batches._batch = batches._rdkafka_batches.batch(timestamp or 0, enough or 0)
+
+    def _consume(self, queue: int, timeout_ms: int, each: int, batch: int) -> int:
+        served, self._is_enough = 0, False
+        while self._events and not self._is_enough:
+            event = self._events.popleft()
+            record = _Record(
+                err=event.code,
+                partition=event.partition,
+                payload=event.value,
+                len=len(event.value),
+                offset=event.offset,
+            )
+            _EACH(each)(ctypes.byref(record), batch)
+            served += 1
+        return served
+
+    def _timestamp(self, record: int, kind: Any) -> int:
+        kind[0] = 1
+        return 5
+
+    def _yield(self, client: int) -> None:
+        self._is_enough = True
+
+
+class ObjectQueue:
+    """As confluent-kafka's consumer hands them out."""
+
+    def __init__(self, events: list[Event]) -> None:
+        self._events = deque(map(self._message, events))
+
+    def feed(self, consumer: RdkafkaConsumer) -> None:
+        consumer._consumer.close()
+        consumer._consumer = self
+
+    @staticmethod
+    def _message(event: Event) -> Message:
+        place = {"topic": TOPIC, "partition": event.partition, "offset": event.offset}
+        if event.code:
+            return Message(error=KafkaError(event.code), **place)
+        return Message(value=event.value, timestamp=(1, 5), **place)
+
+    def poll(self, timeout_s: float) -> Message | None:
+        return self._events.popleft() if self._events else None
+
+    def consume(self, most: int, timeout_s: float) -> list[Message]:
+        return [self._events.popleft() for _ in range(min(most, len(self._events)))]
+
+    def close(self) -> None: ...
+
+
+Told = Callable[[list[Event]], RdkafkaConsumer]
+
+
+@pytest.fixture(params=["batches", "objects"])
+def told(request: pytest.FixtureRequest) -> Iterator[Told]:
+    """A consumer that is told these events."""
+    if request.param == "batches" and not batches.available():
+        pytest.skip("the compiled part is not there")
+    made: list[Any] = []
+
+    def tell(events: list[Event]) -> RdkafkaConsumer:
+        driver = open_driver(kafka_target("127.0.0.1:1", request.param), {})
+        consumer = driver.consumer(ConsumerOptions(0, (TOPIC,), "value", (), None, {}))
+        assert isinstance(consumer, RdkafkaConsumer)
+        queue = (NativeQueue if request.param == "batches" else ObjectQueue)(events)
+        queue.feed(consumer)
+        made.extend((queue, consumer))
+        return consumer
+
+    yield tell
+    for consumer in made[1::2]:
+        consumer.close()
+
+
+def received(consumer: RdkafkaConsumer, polls: int) -> list[bytes]:
+    values: list[bytes] = []
+    for _ in range(polls):
+        if (batch := consumer.poll(0.01)) is not None:
+            values += batch.values.split() if isinstance(batch.values, Packed) else batch.values
+    return values
+
+
+@pytest.mark.parametrize("code", sorted(PASSING))
+def test_what_passes_costs_no_record_before_or_behind_it(told: Told, code: int) -> None:
+    events = [Event(value=b"one"), Event(code), Event(offset=1, value=b"two")]
+    assert received(told(events), 3) == [b"one", b"two"]
+
+
+@pytest.mark.parametrize("code", LASTING)
+def test_what_lasts_ends_the_case(told: Told, code: int) -> None:
+    with pytest.raises(CaseFailed, match="the consumer cannot go on"):
+        received(told([Event(code), Event(value=b"one")]), 3)
+
+
+def test_trouble_that_lasts_is_heard_behind_much_that_passes(told: Told) -> None:
+    passing = [Event(KafkaError.REQUEST_TIMED_OUT)] * 100
+    consumer = told([*passing, Event(value=b"one"), *passing, Event(KafkaError.TOPIC_AUTHORIZATION_FAILED)])
+    with pytest.raises(CaseFailed, match="the consumer cannot go on"):
+        received(consumer, 50)
+
+
+def test_the_end_of_every_partition_is_heard(told: Told) -> None:
+    ends = [Event(KafkaError._PARTITION_EOF, number, 7) for number in range(100)]
+    consumer = told(ends)
+    if consumer._batches is not None:
+        # Without a topic's handle, which only librdkafka has, a trouble is of no topic.
+        consumer._batches._topic_name = lambda handle: TOPIC  # type: ignore[method-assign]
+    received(consumer, 20)
+    assert consumer._ends == {(0, number): 7 for number in range(100)}
