@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import tomllib
 from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
@@ -26,6 +27,18 @@ pytest.register_assert_rewrite(
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    _hear_endings()
+    _check_entry_points(config)
+
+
+def _hear_endings() -> None:
+    """A suite that was started with `nohup` or `&` would have every command ignore these."""
+    for ending in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(ending) is signal.SIG_IGN:
+            signal.signal(ending, signal.default_int_handler)
+
+
+def _check_entry_points(config: pytest.Config) -> None:
     """Entry points are read from what was installed, which a change of pyproject.toml does not reach."""
     project = tomllib.loads((config.rootpath / "pyproject.toml").read_text())["project"]
     for group, written in project["entry-points"].items():

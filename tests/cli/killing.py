@@ -145,7 +145,8 @@ def _left(place: Place, topics: set[str], memory: set[str], ports: set[int]) -> 
     left += [f"topic {name}" for name in place.topics() - topics]
     left += [f"port {port}" for port in ports if is_taken(port)]
     left += _disagreements(place.out)
-    if "Traceback" in place.said():
+    # One without a line of ours is the interpreter's: it was not yet up.
+    if "Traceback" in place.said() and "streamgauge" in place.said():
         left.append(f"a traceback: {place.said()}")
     return left
 

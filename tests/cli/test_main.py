@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,51 @@ def test_the_exit_code_tells_which_signal_it_was(ending: signal.Signals, tmp_pat
             process.kill()
     assert process.returncode == 128 + ending
     assert len(said.splitlines()) <= 1, said
+
+
+SWALLOWED = """
+import os, signal, sys, time
+from streamgauge.cli import commands, main
+
+class Deaf:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(1000):  # where the handler runs: what it raises in here is dropped
+            pass
+
+def app():
+    for _ in range(3):
+        Deaf()
+    time.sleep(60)
+
+commands.app = app
+main.main()
+"""
+
+
+def test_a_signal_that_strikes_where_nothing_can_be_raised_is_not_lost() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SWALLOWED], capture_output=True, text=True, timeout=50, check=False
+    )
+    assert done.returncode == 128 + signal.SIGTERM
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("ignored", [signal.SIGHUP, signal.SIGINT])
+def test_a_signal_that_we_were_started_to_ignore_is_ignored(ignored: signal.Signals, tmp_path: Path) -> None:
+    fifo = tmp_path / "w.yaml"
+    os.mkfifo(fifo)
+    ignore = f"import signal; signal.signal({int(ignored)}, signal.SIG_IGN)"
+    started = f"{ignore}; import os, sys; os.execv(sys.argv[1], sys.argv[1:])"
+    with subprocess.Popen(
+        [sys.executable, "-c", started, *map(str, command("run", fifo, "--out", tmp_path / "runs"))],
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        writing = os.open(fifo, os.O_WRONLY)  # returns when the command has opened it
+        process.send_signal(ignored)
+        os.write(writing, b"nonsense: 1\n")
+        os.close(writing)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 2, "it went on and read the workload"
+    assert "nonsense" in said

@@ -1,38 +1,43 @@
 """Where `streamgauge` begins and ends: signals, what becomes of an error, and the exit code.
 
-Little is imported here, so that a signal in the first second, while everything else is, finds us ready.
+Hardly anything is imported before the signals are seen to, so that one in the first second, while
+everything else is imported, finds us ready.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import sys
-import traceback
-from collections.abc import Callable
-from contextlib import suppress
-from types import FrameType
+from typing import TYPE_CHECKING
 
-from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE
-from streamgauge.core.errors import StreamgaugeError
-from streamgauge.core.guardian import farewell, own_mark
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Whoever ends us, Ctrl-C, a scheduler or a terminal that closes: all the same, with nothing left running."""
 
 _received: list[int] = []
 
+_AGAIN_S = 0.02
+
 
 def main() -> None:
     """Errors are one line each, unless asked for more; the exit code says whose fault it is."""
     _on_endings(_leave)
+    import logging
+    from contextlib import suppress
+
     from streamgauge.cli.commands import app
+    from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE
+    from streamgauge.core.guardian import farewell, own_mark
 
     own_mark()
     debug = "-d" in sys.argv or "--debug" in sys.argv
     logging.basicConfig(level=logging.DEBUG if debug else logging.CRITICAL + 1)
     try:
+        _insist_on_endings()
         _on_endings(_interrupt)
         code = _carry_out(app, debug)
     except KeyboardInterrupt:
@@ -48,6 +53,10 @@ def main() -> None:
 
 
 def _carry_out(app: Callable[[], object], debug: bool) -> int:
+    import traceback
+
+    from streamgauge.core.errors import StreamgaugeError
+
     try:
         app()
     except SystemExit as ended:
@@ -70,7 +79,24 @@ def _carry_out(app: Callable[[], object], debug: bool) -> int:
 
 def _on_endings(handler: Callable[[int, FrameType | None], None]) -> None:
     for ending in _ENDINGS:
-        signal.signal(ending, handler)
+        # Whoever starts us with a signal ignored (`nohup`, `&` in a script) wants us to live through it.
+        if signal.getsignal(ending) is not signal.SIG_IGN:
+            signal.signal(ending, handler)
+
+
+def _insist_on_endings() -> None:
+    """An interrupt that strikes where Python can raise nothing (a hook of `fork`, the callback of a weak
+    reference) is dropped with a word: it comes again until it is heard."""
+    told = sys.unraisablehook
+
+    def hook(unraisable: sys.UnraisableHookArgs) -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+        else:
+            told(unraisable)
+
+    signal.signal(signal.SIGALRM, _interrupt_again)
+    sys.unraisablehook = hook
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
@@ -81,6 +107,10 @@ def _leave(number: int, frame: FrameType | None) -> None:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """As Ctrl-C does by itself; but it is remembered which it was."""
     _received.append(number)
+    raise KeyboardInterrupt
+
+
+def _interrupt_again(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
