@@ -11,6 +11,7 @@ from bench.aeron import AeronBench
 from bench.analysis_against import analysis_against
 from bench.analysis_cost import analysis_bench, made_up_run
 from bench.analysis_workers import seconds_on_workers
+from bench.demo import DEMOS, demos
 from bench.fanout import Fanout
 from bench.jni import CrossingBench
 from bench.measurements import PAIRS, Bench
@@ -26,6 +27,7 @@ PARTS = (
     "schedule",
     "jni",
     "startup",
+    "demo",
     "aeron",
     "analysis",
     "verdicts",
@@ -36,7 +38,7 @@ PARTS = (
 ANALYSED = (1_000_000, 10_000_000, 50_000_000)
 """Messages of the runs that are analysed."""
 _FANOUT = {"fanout", "saturated", "stalled"}
-_WITHOUT_KAFKA = {"aeron", "analysis", "verdicts"} | _FANOUT
+_WITHOUT_KAFKA = {"demo", "aeron", "analysis", "verdicts"} | _FANOUT
 
 
 def main() -> None:
@@ -61,6 +63,8 @@ def main() -> None:
                 if "startup" in arguments.parts:
                     cost = start_up(cluster.endpoints()["bootstrap"], folder, arguments.scale)
                     print(cost.line(), flush=True)
+        if "demo" in arguments.parts:
+            demos(folder, max(1, int(DEMOS * arguments.scale)))
         if "aeron" in arguments.parts:
             AeronBench(folder, arguments.pairs, max(2, int(10 * arguments.scale))).run()
         if "analysis" in arguments.parts and arguments.against is not None:

@@ -27,10 +27,11 @@ LEAST_SLOTS = 16
 """Fewer say nothing: four seconds."""
 MOST_SLOTS = 240
 """Longer series are taken together: what matters of an hour is not a quarter of a second."""
-_STILL_MOVING = 0.03
-"""While warming up, a trend this large that is no chance is waited for: the level is not there yet."""
+_STILL_MOVING = TOLERANCE / 2
+"""While warming up, a trend this large over the last slots is waited for: the level is not there yet. Smaller
+ones are not: the decision would come so late that the slot which it is about has long passed."""
 _BAND_SDS = 3.0
-_HINT_P, _TREND_P, _STEP_P = 0.05, 0.01, 0.001
+_TREND_P, _STEP_P = 0.01, 0.001
 _MOST_OUTSIDE = 0.2
 """Single slots may be far off (a pause of the collector); that is what the tail of a distribution shows."""
 _SWING = 0.25
@@ -77,16 +78,11 @@ def settled(levels: Levels, *, least: int = LEAST_SLOTS, tolerance: float = TOLE
     rest = logs[start:]
     if len(rest) < least:
         return Rest(None, Unrest.TOO_SHORT)
-    # Waiting costs little, and beginning too soon the figures: a hint of a trend is enough here.
+    change, chance = _trend(tail)
+    if abs(change) > math.log1p(_STILL_MOVING) and chance < _TREND_P:
+        return Rest(None, Unrest.TREND, math.expm1(change))
     slots = in_slots(rest)
-    trend = _trend(slots)
-    for (change, chance), moving, p in (
-        (_trend(tail), _STILL_MOVING, _TREND_P),
-        (trend, tolerance / 2, _HINT_P),
-    ):
-        if abs(change) > math.log1p(moving) and chance < p:
-            return Rest(None, Unrest.TREND, math.expm1(change))
-    return _unrest(slots, trend, tolerance) or Rest(start)
+    return _unrest(slots, _trend(slots), tolerance) or Rest(start)
 
 
 def judged(levels: Levels, *, tolerance: float = TOLERANCE) -> Rest:

@@ -166,7 +166,7 @@ class Load(SpecModel):
     """Of all producers together: messages a second, `unlimited`, or a list of steps."""
     warm_up_messages: Annotated[Count, Field(ge=0)] | Literal["auto"] = 0
     """Sent ahead of the counted ones, on the same schedule, and kept apart in the results. auto: as many as
-    it takes until latency and CPU are at rest."""
+    it takes until latency and CPU are at rest; none: 0."""
     warm_up_limit: Annotated[Seconds, Field(gt=0)] = 60.0
     """How long to wait for that; then measuring begins all the same, and its figures are not valid."""
     stream_warm_up_messages: Count = Field(default=0, ge=0)
@@ -194,6 +194,11 @@ class Load(SpecModel):
     @classmethod
     def _acks_text(cls, acks: Any) -> Any:
         return str(acks) if isinstance(acks, int) and not isinstance(acks, bool) else acks
+
+    @field_validator("warm_up_messages", mode="before")
+    @classmethod
+    def _no_warm_up(cls, messages: Any) -> Any:
+        return 0 if messages == "none" else messages
 
     @field_validator("rate")
     @classmethod
@@ -225,10 +230,18 @@ class Load(SpecModel):
         return self
 
     def _can_settle(self) -> None:
-        if self.engine == "jvm" or isinstance(self.rate, tuple) or not self.consumers:
-            raise ValueError(
-                "warm_up_messages: auto needs engine: python, one rate and a consumer; else say how many"
+        """Where nobody could find since when it is at rest, that is said instead of guessed."""
+        if self.engine == "jvm":
+            why = "the loops of engine: jvm are told beforehand how many messages to send"
+        elif isinstance(self.rate, tuple):
+            why = (
+                "a load in steps comes to rest anew in each of them (a sweep over `rate` measures them apart)"
             )
+        elif not self.consumers:
+            why = "without a consumer there is no latency to come to rest"
+        else:
+            return
+        raise ValueError(f"warm_up_messages: auto cannot be had here: {why}; say how many messages")
 
     @property
     def settles(self) -> bool:

@@ -18,9 +18,12 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 PRIMING_LIMIT_S = 3.0
 _TOPIC_DEADLINE_S = 5.0
-_MOST_MESSAGES = 20_000
-_TOGETHER = 10
-"""Messages on their way at a time: many small requests are what is to be compiled, not large ones."""
+_MOST_MESSAGES = 60_000
+_TOGETHER = 20
+"""Requests on their way at a time: it is their number that gets the broker's Java to compile, so each has one
+message, and there is always another one."""
+_RECEIVED_TOGETHER = 500
+_RECEIVE_WAIT_S = 0.001
 _BODY = bytes(700)
 _LOGGER = logging.getLogger("streamgauge.librdkafka")
 
@@ -52,18 +55,19 @@ def prime_kafka(bootstrap: str, brokers: int, is_over: Event) -> Primed | None:
 
 def _burst(connection: dict[str, str], topic: str, partitions: int, is_over: Event) -> int:
     """How many messages were received again."""
-    producer = Producer({**connection, "linger.ms": 0, "acks": "all"}, logger=_LOGGER)
+    sending = {"linger.ms": 0, "acks": "all", "batch.num.messages": 1}
+    producer = Producer({**connection, **sending}, logger=_LOGGER)
     reading = {"group.id": topic, "enable.auto.commit": False, "fetch.wait.max.ms": 10}
     consumer = Consumer({**connection, **reading}, logger=_LOGGER)
-    until_s, received = time.monotonic() + PRIMING_LIMIT_S, 0
+    until_s, sent, received = time.monotonic() + PRIMING_LIMIT_S, 0, 0
     try:
         consumer.assign([TopicPartition(topic, partition, 0) for partition in range(partitions)])
         while received < _MOST_MESSAGES and time.monotonic() < until_s and not is_over.is_set():
-            for number in range(_TOGETHER):
-                producer.produce(topic, _BODY, partition=number % partitions)
-                producer.poll(0)
-            producer.flush(max(0.0, until_s - time.monotonic()))
-            got = consumer.consume(_TOGETHER, 0.1)
+            for _ in range(_TOGETHER - len(producer)):
+                producer.produce(topic, _BODY, partition=sent % partitions)
+                sent += 1
+            producer.poll(0)
+            got = consumer.consume(_RECEIVED_TOGETHER, _RECEIVE_WAIT_S)
             received += sum(1 for message in got if message.error() is None)
     finally:
         producer.purge()

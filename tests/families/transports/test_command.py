@@ -46,6 +46,7 @@ def test_a_transport_without_java_makes_it_the_engine_python() -> None:
     made = workload("--transport", "kafka,zeromq", "--no-harness")
     assert made["load"].get("engine", "python") == "python"
     assert [target["driver"] for target in made["targets"]] == ["kafka_confluent", "zeromq"]
+    assert {case["warm_up_messages"] for case in made["cases"]} == {"auto"}
 
 
 @pytest.mark.parametrize(
@@ -57,6 +58,7 @@ def test_a_transport_without_java_makes_it_the_engine_python() -> None:
         (["--rps", "fast"], "--rps fast:"),
         (["--rps", "0"], "rates above 0"),
         (["--warm-up", "some"], "--warm-up some:"),
+        (["--warm-up", "auto"], "the loops of engine jvm are told beforehand how many messages to send"),
         (
             ["--transport", "kafka,carrier-pigeon"],
             "carrier-pigeon: there is no such transport; allowed: aeron,",

@@ -69,7 +69,7 @@ def e2e(
             "replicas": replicas,
         },
         "acks": producer_acks.value,
-        "warm_up_messages": 0 if warm_up_messages == "none" else warm_up_messages,
+        "warm_up_messages": warm_up_messages,
         "warm_up_limit": warm_up_limit,
     }
     content = {

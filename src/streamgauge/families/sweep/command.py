@@ -55,8 +55,13 @@ def sweep(
         ),
     ] = None,
     warm_up_messages: Annotated[
-        int, typer.Option(help="Sent ahead on each partition and kept apart.", min=0)
-    ] = 1,
+        str | None,
+        typer.Option(
+            help="Sent ahead, kept apart: auto (until it is at rest), none, or how many on each partition.",
+            show_default="auto with --rate, else 1",
+        ),
+    ] = None,
+    warm_up_limit: Annotated[str, typer.Option(help="How long auto may wait for that.")] = "60s",
     agents: Annotated[
         int | None,
         typer.Option(
@@ -95,7 +100,9 @@ def sweep(
         "producers": processes,
         "consumers": processes,
         "completions": completions,
-        "stream_warm_up_messages": warm_up_messages,
+        **_warm_up(
+            warm_up_messages, warm_up_limit, knobs["rate"] + [c["rate"] for c in listed if "rate" in c]
+        ),
         "topics": {"name": topic_prefix, "keep": keep_topics, "own_names": True},
     }
     if eos:
@@ -117,6 +124,13 @@ def sweep(
         "iterations": iterations,
     }
     return parse(Workload, content, "sweep")
+
+
+def _warm_up(messages: str | None, limit: str, rates: list[Any]) -> dict[str, Any]:
+    """What goes as fast as it can is quoted for its rate: its latency is of a queue, and does not rest."""
+    if messages == "auto" or (messages is None and "unlimited" not in rates):
+        return {"warm_up_messages": "auto", "warm_up_limit": limit}
+    return {"stream_warm_up_messages": {None: 1, "none": 0}.get(messages, messages)}
 
 
 def _values(name: str, text: str) -> list[Any]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SHORTEST_S = 5.0
 """Of a step: what is shorter says more about its first moments than about the transport."""
 _USUAL_RPS = "1k,5k,10k,25k,50k,100k"
-_USUAL_ITERATIONS, _USUAL_WARM_UP = 100_000, 10_000
+_USUAL_ITERATIONS, _JVM_WARM_UP = 100_000, "10k"
 _SPARE_S = 90.0
 """For the connection, and for what a transport is behind when the last message was due."""
 _BAD_INPUT = 2
@@ -53,8 +53,13 @@ def transports(
         str | None, typer.Option(help="Messages a second of each step.", show_default=_USUAL_RPS)
     ] = None,
     warm_up: Annotated[
-        str | None, typer.Option(help="Messages ahead of each step, kept apart.", show_default="10k")
+        str | None,
+        typer.Option(
+            help="Ahead of each step, kept apart: auto (until it is at rest), none, or how many messages.",
+            show_default="auto; 10k with engine jvm, which is told beforehand how many",
+        ),
     ] = None,
+    warm_up_limit: Annotated[str, typer.Option(help="How long auto may wait for that.")] = "60s",
     iterations: Annotated[
         str | None,
         typer.Option(help="Messages of each step.", show_default="100k, or as many as 5 s take"),
@@ -93,14 +98,20 @@ def transports(
     names = _without_broken(named, env)
     chosen = engine.value if engine is not None else engine_for(names)
     choices = TransportChoices(chosen, bootstrap, aeron_dir, aeron_profile.value, env)
+    ahead = warm_up or env.warm_up or (_JVM_WARM_UP if chosen == "jvm" else "auto")
+    if ahead == "auto" and chosen == "jvm":
+        raise BadInput(
+            "--warm-up auto: the loops of engine jvm are told beforehand how many messages to send; "
+            "allowed: how many, or --engine python"
+        )
     steps = _steps(
         rps or env.rps or _USUAL_RPS,
-        warm_up or env.warm_up,
+        ahead,
         iterations or (None if seconds else env.iterations),
         seconds,
         force=force,
     )
-    workload = _workload(targets(names, choices), choices, steps, harness=harness)
+    workload = _workload(targets(names, choices), choices, steps, warm_up_limit, harness=harness)
     return Asked(workload, (*env.notes, f"engine {chosen}"), _BAD_INPUT if names != named else 0)
 
 
@@ -118,7 +129,12 @@ def _without_broken(names: list[str], env: EnvFile) -> list[str]:
 
 
 def _workload(
-    made: list[dict[str, Any]], choices: TransportChoices, steps: list[dict[str, Any]], *, harness: bool
+    made: list[dict[str, Any]],
+    choices: TransportChoices,
+    steps: list[dict[str, Any]],
+    warm_up_limit: str,
+    *,
+    harness: bool,
 ) -> Workload:
     from streamgauge.spec.loading import parse
     from streamgauge.spec.workload import Workload
@@ -138,6 +154,7 @@ def _workload(
             "engine": choices.engine,
             "proof": True,
             "drain_timeout": "10s",
+            "warm_up_limit": warm_up_limit,
         },
         "cases": steps,
     }
@@ -145,14 +162,15 @@ def _workload(
 
 
 def _steps(
-    rps: str, warm_up: str | None, iterations: str | None, seconds: str | None, *, force: bool
+    rps: str, warm_up: str, iterations: str | None, seconds: str | None, *, force: bool
 ) -> list[dict[str, Any]]:
     if iterations is not None and seconds is not None:
         raise BadInput("--iterations and --seconds both say how long; give one of them")
     rates = [_parsed("--rps", parse_rate, item) for item in rps.split(",") if item.strip()]
     if not rates or min(rates) <= 0:
         raise BadInput(f"--rps {rps}: rates above 0, with commas between")
-    warm = _USUAL_WARM_UP if warm_up is None else _parsed("--warm-up", parse_count, warm_up)
+    # How long auto takes counts for its own limit.
+    ahead = 0 if warm_up in ("auto", "none") else _parsed("--warm-up", parse_count, warm_up)
     steps = []
     for rate in rates:
         if seconds is not None:
@@ -167,9 +185,14 @@ def _steps(
                 f"{messages:,} messages at {rate:g}/s last {lasts_s:.2g} s, which is too short to tell "
                 f"anything; allowed: {SHORTEST_S:g} s and more (--seconds 10s), or --force"
             )
-        limit_s = 2 * (messages + warm) / rate + _SPARE_S
+        limit_s = 2 * (messages + ahead) / rate + _SPARE_S
         steps.append(
-            {"rate": rate, "messages": messages, "warm_up_messages": warm, "time_limit": round(limit_s, 1)}
+            {
+                "rate": rate,
+                "messages": messages,
+                "warm_up_messages": "auto" if warm_up == "auto" else ahead,
+                "time_limit": round(limit_s, 1),
+            }
         )
     return steps
 

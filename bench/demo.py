@@ -1,0 +1,139 @@
+"""Is the first number that a person sees true? `make demo` over and over, each with its case again after it.
+
+The second round is measured on a broker that has had all the time of the first: if the first had been cold,
+its median would be another one.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from streamgauge.core.run_dir import RunDir
+from streamgauge.core.stages import STAGE_WORDS, Stage
+from streamgauge.families.e2e.command import e2e
+from streamgauge.plan.warm_up_file import WarmUp, read_warm_ups
+from streamgauge.spec.loading import dump_yaml
+
+DEMOS = 10
+WITHIN = 1.5
+ENOUGH = 0.9
+MOST_P50_MS = 10.0
+MOST_S = 25.0
+_DEADLINE_S = 300.0
+_STAGES = {words: stage for stage, words in STAGE_WORDS.items()}
+_LINE = re.compile(r"^(?P<words>[^:]+): (?P<seconds>[\d.]+) s$")
+_OF_A_CASE = (Stage.STARTING_AGENTS, Stage.WARMING_UP, Stage.MEASURING)
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What one said of its case, and of the same case again."""
+
+    p50_ms: tuple[float, ...]
+    verdicts: tuple[str, ...]
+    """Integrity and validity of each."""
+    stages_s: dict[Stage, float]
+    """Of the demo by itself: without the second round."""
+    wall_s: float
+    """Likewise."""
+    warm_ups: tuple[WarmUp, ...]
+
+    @property
+    def ratio(self) -> float:
+        first, again = self.p50_ms
+        return first / again
+
+    @property
+    def is_near(self) -> bool:
+        return max(self.ratio, 1 / self.ratio) <= WITHIN
+
+    def line(self) -> str:
+        stages = " · ".join(f"{STAGE_WORDS[stage]} {seconds:.1f}" for stage, seconds in self.stages_s.items())
+        first, again = self.p50_ms
+        ends = ", ".join(f"{warm_up.seconds:.4g} s {warm_up.ended}" for warm_up in self.warm_ups)
+        return (
+            f"p50 {first:.2f} ms, again {again:.2f} ms: {self.ratio:.2f}×; {', '.join(self.verdicts)};"
+            f" warm-up {ends}\n   {self.wall_s:.1f} s in all: {stages}"
+        )
+
+
+def demos(folder: Path, count: int) -> None:
+    """Goals: the ratio within 1.5 in nine of ten, all of them valid and below 10 ms, 25 s each."""
+    workload = folder / "demo.yaml"
+    workload.write_text(_twice())
+    done: list[Demo] = []
+    # The first one makes the class archives: it is not the second `make demo`.
+    for number in range(count + 1):
+        demo = _demo(workload, folder / f"demo-{number}")
+        what = f"demo {number}" if number else "first demo, not counted"
+        print(f"{what}: {demo.line()}", flush=True)
+        done += [demo] if number else []
+    near = sum(demo.is_near for demo in done)
+    valid = sum(demo.verdicts[0] == "ok valid" for demo in done)
+    print("ratios: " + " ".join(f"{demo.ratio:.2f}" for demo in done))
+    print(f"{'demos within 1.5× of the case again':<44} {near} of {count}  (goal ≥ {ENOUGH * count:g})")
+    print(f"{'… valid':<44} {valid} of {count}")
+    slowest = max(demo.p50_ms[0] for demo in done)
+    print(f"{'… p50, the highest':<44} {slowest:6.2f} ms  (goal < {MOST_P50_MS:g})")
+    walls = [demo.wall_s for demo in done]
+    print(
+        f"{'… seconds in all, median':<44} {statistics.median(walls):6.1f} s  (goal ≤ {MOST_S:g};"
+        f" {min(walls):.1f}–{max(walls):.1f})",
+        flush=True,
+    )
+
+
+def _twice() -> str:
+    """The load of `make demo`, in two rounds."""
+    demo = e2e(
+        test_producer_processes=2,
+        test_consumer_processes=2,
+        test_produce_messages="10000",
+        test_produce_rate="2000",
+    )
+    content: dict[str, Any] = yaml.safe_load(dump_yaml(demo))
+    return yaml.safe_dump({**content, "kind": "sweep", "name": "demo", "iterations": 2})
+
+
+def _demo(workload: Path, out: Path) -> Demo:
+    begun_s = time.monotonic()
+    command = [sys.executable, "-m", "streamgauge.cli.main", "run", str(workload), "--out", str(out)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=_DEADLINE_S, check=False)
+    wall_s = time.monotonic() - begun_s
+    runs = sorted(out.glob("*/report/results.json"))
+    if not runs:
+        raise SystemExit(f"a demo left no results: {ended.stdout[-2000:]}{ended.stderr[-2000:]}")
+    run = RunDir(str(runs[0].parent.parent))
+    cases: list[dict[str, Any]] = run.read_json("report/results.json")["cases"]
+    first, again = _stages(ended.stdout.splitlines() + ended.stderr.splitlines())
+    return Demo(
+        p50_ms=tuple(case["latency_ms"]["intended_to_received"]["p50"] for case in cases),
+        verdicts=tuple(f"{case['integrity']['verdict']} {case['validity']['verdict']}" for case in cases),
+        stages_s=first,
+        wall_s=wall_s - sum(again.values()),
+        warm_ups=tuple(read_warm_ups(run).values()),
+    )
+
+
+def _stages(lines: list[str]) -> tuple[dict[Stage, float], dict[Stage, float]]:
+    """Seconds by stage of the demo, and of its second round, by the lines that a run tells in a pipe."""
+    both: tuple[dict[Stage, float], dict[Stage, float]] = ({}, {})
+    cases = 0
+    for line in lines:
+        found = _LINE.match(line.strip())
+        stage = _STAGES.get(found["words"]) if found else None
+        if found is None or stage is None:
+            continue
+        cases += stage is Stage.STARTING_AGENTS
+        seconds = both[1 if stage in _OF_A_CASE and cases > 1 else 0]
+        seconds[stage] = seconds.get(stage, 0.0) + float(found["seconds"])
+    return both

@@ -1,0 +1,32 @@
+"""Flags of `sweep` as the workload that they make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from streamgauge.families.sweep.command import sweep
+from streamgauge.families.sweep.workload import SweepWorkload
+
+
+@pytest.mark.parametrize(
+    ("flags", "messages", "of_each_stream"),
+    [
+        ({}, 0, 1),
+        ({"rate": "1k/s"}, "auto", 0),
+        ({"rate": "1k/s", "warm_up_messages": "none"}, 0, 0),
+        ({"rate": "1k/s", "warm_up_messages": "5"}, 0, 5),
+        ({"rate": "1k/s", "case": ["rate=unlimited"]}, 0, 1),
+        ({"rate": "1k/s,unlimited"}, 0, 1),
+        ({"warm_up_messages": "auto"}, "auto", 0),
+    ],
+)
+def test_what_is_paced_warms_up_until_it_is_at_rest(
+    flags: dict[str, Any], messages: int | str, of_each_stream: int
+) -> None:
+    made = sweep(**flags, bootstrap="127.0.0.1:9092", warm_up_limit="7s")
+    assert isinstance(made, SweepWorkload)
+    assert made.load.warm_up_messages == messages
+    assert made.load.stream_warm_up_messages == of_each_stream
+    assert made.load.warm_up_limit == (7.0 if messages == "auto" else 60.0)

@@ -1,0 +1,140 @@
+"""Loads of which it is known when they came to rest, drawn from the simulated broker's laws, and watched by
+what the launcher does: where does measuring begin, and is what was measured called valid?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from streamgauge.core.run_dir import RunDir
+from streamgauge.core.steady_state import SLOT_S, TOLERANCE, judged, settled
+from streamgauge.drivers.simulated.simulation import Laws, latencies_ns, swayed_ns
+from streamgauge.launch.meeting import Call
+from streamgauge.launch.settling import Settling
+from streamgauge.plan.warm_up_file import WarmUpEnding
+from streamgauge.spec.load import Load
+
+from ..gateway.protocol.proof import PROOF
+
+MEASURED_S = 10.0
+LIMIT_S = 60.0
+LEAD_S = 0.4
+TRIALS = 500 if PROOF else 60
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A transient as the laws have it, and since when the load is at rest; None: never."""
+
+    transient: dict[str, object] | None
+    rest_s: float | None
+
+
+def steady(_: np.random.Generator) -> Planted:
+    return Planted(None, 0.0)
+
+
+def decay(rng: np.random.Generator) -> Planted:
+    times, span_s = rng.uniform(1, 20), rng.uniform(0.3, 2.5)
+    # At rest when no more than the tolerance is left of it.
+    rest_s = span_s * math.log(times / TOLERANCE)
+    return Planted({"shape": "decay", "times": times, "for": span_s}, rest_s)
+
+
+def step(rng: np.random.Generator) -> Planted:
+    # Later than the measured time is long, nobody could tell it from the level itself.
+    at_s = rng.uniform(0.5, MEASURED_S - 1)
+    return Planted({"shape": "step", "times": rng.uniform(0.5, 10), "at": at_s}, at_s)
+
+
+def spike(rng: np.random.Generator) -> Planted:
+    at_s, long_s = rng.uniform(0.5, 3.5), rng.uniform(0.75, 2)
+    return Planted({"shape": "spike", "times": rng.uniform(2, 20), "at": at_s, "for": long_s}, at_s + long_s)
+
+
+def ramp(rng: np.random.Generator) -> Planted:
+    # By more than the tolerance within the measured time, as long as it is watched.
+    return Planted({"shape": "ramp", "times": rng.uniform(0.2, 2)}, None)
+
+
+def oscillation(rng: np.random.Generator) -> Planted:
+    return Planted({"shape": "oscillation", "times": rng.uniform(0.4, 0.8), "for": rng.uniform(2, 10)}, None)
+
+
+def levels_of(planted: Planted, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Median latencies a slot, as agents tell them."""
+    rate = int(rng.choice([1000, 2000, 5000]))
+    laws = Laws.model_validate(
+        {
+            "seed": int(rng.integers(1 << 31)),
+            "latency": {"law": "lognormal", "median_ms": 2, "sigma": rng.uniform(0.2, 0.6)},
+            "transients": [planted.transient] if planted.transient else [],
+        }
+    )
+    count = int((LIMIT_S + MEASURED_S + 2) * rate)
+    since_ns = np.arange(count, dtype=np.int64) * (1_000_000_000 // rate)
+    latency_ns = swayed_ns(laws, latencies_ns(laws, 0, 0, count), since_ns)
+    medians: NDArray[np.float64] = np.median(latency_ns.reshape(-1, int(SLOT_S * rate)), axis=1)
+    return medians
+
+
+class Unheard(Call):
+    """Nobody has to hear what is said."""
+
+    def __init__(self) -> None:
+        super().__init__(RunDir("/nowhere"), "")
+
+    def say(self, word: str, content: object) -> None: ...
+
+
+def watched(levels: NDArray[np.float64]) -> tuple[int, WarmUpEnding]:
+    """As the launcher does, until a whole measured time lies behind the slot that it chose."""
+    load: dict[str, Any] = {"duration": MEASURED_S, "rate": 1000, "warm_up_messages": "auto"}
+    settling = Settling(
+        Load.model_validate(load | {"warm_up_limit": LIMIT_S}), ["consumer-0"], {}, Unheard(), LEAD_S
+    )
+    for now in range(2, len(levels) + 1, 2):
+        settling.judge(now, settled(levels[:now]).start)
+        if settling.slot is not None and (now - settling.slot) * SLOT_S >= MEASURED_S:
+            return settling.slot, settling.ending
+    raise AssertionError("it went on beyond its limit")
+
+
+def outcomes(plant: Callable[[np.random.Generator], Planted]) -> list[tuple[float | None, bool]]:
+    """By trial: how far the chosen start is from the truth, and whether what was measured is called valid."""
+    found: list[tuple[float | None, bool]] = []
+    for trial in range(TRIALS):
+        rng = np.random.default_rng((17, trial))
+        planted = plant(rng)
+        levels = levels_of(planted, rng)
+        start, ending = watched(levels)
+        measured = levels[start : start + int(MEASURED_S / SLOT_S)]
+        off_s = None if planted.rest_s is None else start * SLOT_S - planted.rest_s
+        found.append((off_s, ending is WarmUpEnding.AT_REST and judged(measured).start is not None))
+    return found
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("plant", [decay, step, spike, steady])
+def test_measuring_begins_within_a_second_of_the_truth(
+    plant: Callable[[np.random.Generator], Planted],
+) -> None:
+    near = [off_s is not None and abs(off_s) <= 1 for off_s, _ in outcomes(plant)]
+    assert np.mean(near) >= 0.95
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("plant", [ramp, oscillation])
+def test_what_never_rests_is_never_valid(plant: Callable[[np.random.Generator], Planted]) -> None:
+    assert not any(is_valid for _, is_valid in outcomes(plant))
+
+
+@pytest.mark.proof
+def test_what_rests_is_hardly_ever_invalid() -> None:
+    assert np.mean([not is_valid for _, is_valid in outcomes(steady)]) <= 0.02
