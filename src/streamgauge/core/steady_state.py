@@ -27,9 +27,9 @@ LEAST_SLOTS = 16
 """Fewer say nothing: four seconds."""
 MOST_SLOTS = 240
 """Longer series are taken together: what matters of an hour is not a quarter of a second."""
-_STILL_MOVING = TOLERANCE / 2
-"""While warming up, a trend this large over the last slots is waited for: the level is not there yet. Smaller
-ones are not: the decision would come so late that the slot which it is about has long passed."""
+_STILL_MOVING = 0.5
+"""Of the tolerance: while warming up, a trend this large over the last slots is waited for: the level is not
+there yet. Smaller ones are not: the decision would come when the slot that it is about has long passed."""
 _BAND_SDS = 3.0
 _TREND_P, _STEP_P = 0.01, 0.001
 _MOST_OUTSIDE = 0.2
@@ -79,7 +79,7 @@ def settled(levels: Levels, *, least: int = LEAST_SLOTS, tolerance: float = TOLE
     if len(rest) < least:
         return Rest(None, Unrest.TOO_SHORT)
     change, chance = _trend(tail)
-    if abs(change) > math.log1p(_STILL_MOVING) and chance < _TREND_P:
+    if abs(change) > math.log1p(_STILL_MOVING * tolerance) and chance < _TREND_P:
         return Rest(None, Unrest.TREND, math.expm1(change))
     slots = in_slots(rest)
     return _unrest(slots, _trend(slots), tolerance) or Rest(start)

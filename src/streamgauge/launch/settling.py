@@ -13,13 +13,17 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from streamgauge.core.steady_state import SLOT_S, settled
+from streamgauge.core.steady_state import SLOT_S, TOLERANCE, settled
 from streamgauge.launch.levels import Levels, SystemCpu, levels_of
 from streamgauge.launch.meeting import MEASURE, Call
 from streamgauge.plan.warm_up_file import Series, Waiting, WarmUp, WarmUpEnding
 from streamgauge.spec.load import Load
 
 _LOOK_S = SLOT_S
+_CPU_TOLERANCE = 0.25
+"""It tells of what is still on its way where the latency does not yet, such as a Java that compiles. What is
+quoted is the latency, which keeps to its own tolerance: the last methods, which a Java compiles beside its
+work for many seconds more, are not waited for."""
 _LOOK_SLOTS = 2
 """Agents tell of so many slots at a time."""
 
@@ -133,7 +137,7 @@ def look_at(levels: Levels) -> Look:
         return Look(None, Waiting(slot=len(levels.agents_cores), series=Series.LATENCY))
     starts = []
     for series, values in levels:
-        found = settled(values)
+        found = settled(values, tolerance=TOLERANCE if series is Series.LATENCY else _CPU_TOLERANCE)
         if found.start is None:
             why = Waiting(slot=len(values), series=series, unrest=found.unrest, change=round(found.change, 3))
             return Look(None, why)
