@@ -64,36 +64,22 @@ def test_messages_count_from_the_slot_that_was_said() -> None:
     assert (producer.extent.warm_up, producer.extent.last, producer.sequence) == (300, 550, 550)
 
 
-def test_a_later_slot_may_be_said_meanwhile() -> None:
+@pytest.mark.parametrize(
+    ("said", "slot"),
+    [
+        pytest.param([(400, 3), (500, 4)], 4, id="a later one"),
+        pytest.param([(400, 3), (500, 5), (540, 4)], 4, id="an earlier one again"),
+        pytest.param([(400, 3), (500, 7)], 7, id="one to come: it does not end before that"),
+    ],
+)
+def test_another_slot_may_be_said_meanwhile(said: list[tuple[int, int]], slot: int) -> None:
     producer = Settling()
-    producer.send(400)
-    producer.said = 3
-    producer.send(500)
-    producer.said = 4
+    for until, each in said:
+        producer.send(until)
+        producer.said = each
     producer.send(10_000)
-    assert (producer.extent.slot, producer.extent.warm_up, producer.sequence) == (4, 400, 650)
-
-
-def test_an_earlier_slot_may_be_said_again() -> None:
-    producer = Settling()
-    producer.send(400)
-    producer.said = 3
-    producer.send(500)
-    producer.said = 5
-    producer.send(540)
-    producer.said = 4
-    producer.send(10_000)
-    assert (producer.extent.slot, producer.extent.warm_up, producer.sequence) == (4, 400, 650)
-
-
-def test_what_is_put_off_to_a_slot_to_come_does_not_end_before_it() -> None:
-    producer = Settling()
-    producer.send(400)
-    producer.said = 3
-    producer.send(500)
-    producer.said = 7
-    producer.send(10_000)
-    assert (producer.extent.slot, producer.extent.warm_up, producer.sequence) == (7, 700, 950)
+    assert (producer.extent.slot, producer.extent.warm_up) == (slot, slot * 100)
+    assert producer.sequence == slot * 100 + 250
 
 
 def test_a_slot_that_has_not_come_is_waited_for() -> None:
