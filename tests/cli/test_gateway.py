@@ -68,7 +68,6 @@ def test_check_names_what_is_unsafe(config: Path) -> None:
     for kind, setting in (
         ("no_users", "users"),
         ("no_tls", "tls_certificate"),
-        ("no_session_limit", "limits.sessions_per_address"),
         ("any_origin", "allowed_origins"),
     ):
         assert f"unsafe ({kind}): {setting} = " in result.stderr
@@ -77,11 +76,10 @@ def test_check_names_what_is_unsafe(config: Path) -> None:
 def test_who_listens_to_strangers_is_warned(config: Path) -> None:
     with serving(config, "--host", "0.0.0.0") as (process, _):
         assert process.stderr is not None
-        said = [process.stderr.readline() for _ in range(3)]
+        said = [process.stderr.readline() for _ in range(2)]
     assert [line.split("unsafe (")[1].split(")")[0] for line in said] == [
         "no_users",
         "no_tls",
-        "no_session_limit",
     ]
 
 

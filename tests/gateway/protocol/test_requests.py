@@ -67,7 +67,7 @@ PIECES = [
 def test_no_text_makes_the_parser_raise(text: str, query: str) -> None:
     """Whatever comes is a command, or a BadRequest that says which code to answer with."""
     name, _, body = text.partition("\r\n")
-    for line in websocket_requests(text) + http_requests(name, query, body):
+    for line in [*websocket_requests(text), *http_requests(name, query, body)]:
         read = _read(line)
         if isinstance(read, BadRequest):
             assert read.code in range(13, 69)
@@ -85,7 +85,7 @@ def _read(line: RequestLine | BadRequest) -> Command | BadRequest:
 
 
 def test_one_message_may_carry_a_batch() -> None:
-    lines = websocket_requests("control\r\nLS_reqId=1&LS_op=add\r\nLS_reqId=2&LS_op=delete&LS_subId=7")
+    lines = list(websocket_requests("control\r\nLS_reqId=1&LS_op=add\r\nLS_reqId=2&LS_op=delete&LS_subId=7"))
     assert lines == [
         RequestLine("control", {"LS_reqId": "1", "LS_op": "add"}),
         RequestLine("control", {"LS_reqId": "2", "LS_op": "delete", "LS_subId": "7"}),
@@ -140,7 +140,7 @@ def test_malformed_requests_are_named_so(text: str) -> None:
 
 def test_a_session_in_the_query_holds_for_every_line_of_the_body() -> None:
     query = "LS_protocol=TLCP-2.5.0&LS_session=S1"
-    lines = http_requests("control", query, "LS_reqId=1\r\nLS_reqId=2&LS_session=S2\r\n")
+    lines = list(http_requests("control", query, "LS_reqId=1\r\nLS_reqId=2&LS_session=S2\r\n"))
     assert [line.parameters["LS_session"] for line in lines if isinstance(line, RequestLine)] == ["S1", "S2"]
 
 

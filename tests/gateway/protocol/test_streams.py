@@ -259,7 +259,7 @@ def test_a_fork_goes_on_from_where_the_stream_stands() -> None:
     for each in (sends, twin):
         each.release(S)
         assert each.take() == [b"U,1,1,2|\r\n"]
-    twin.close()
+    list(twin.closing())
     assert len(item.followers) == 1
 
 

@@ -46,7 +46,7 @@ def test_who_leaves_a_stream_follows_as_much_and_who_closes_nothing() -> None:
     twin = sends.fork()
     assert twin.subscriptions.item_count == 2
     assert twin.subscriptions.times_followed([item]) == [3]
-    sends.close()
+    list(sends.closing())
     assert (sends.subscriptions.item_count, sends.subscriptions.times_followed([item])) == (0, [1])
     assert len(item.followers) == 2
 

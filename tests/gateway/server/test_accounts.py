@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import time
 from typing import Any
@@ -12,7 +13,7 @@ from streamgauge.gateway.server.budget import Reason
 from streamgauge.gateway.server.server import Page
 
 from .client_frames import PING, frame
-from .raw_client import WebSocket, connect, get
+from .raw_client import WebSocket, connect, get, leave_open
 from .running import Running, running
 
 UNLIMITED = 10_000_000
@@ -90,24 +91,79 @@ def test_what_comes_along_with_too_many_requests_waits_too() -> None:
         assert all(each.startswith("REQERR,1,") for each in answers)
 
 
-def test_who_sends_much_at_once_takes_turns_with_others() -> None:
-    """Each message takes as long as a turn: another connection's request is dealt with before the last."""
-    with running({"limits": {"requests_per_s": UNLIMITED}}) as server:
-        reception, order = server.server.reception, list[str]()
-        deal = reception.on_websocket
+ONE_BY_ONE = 50 * frame(b"control\r\nLS_reqId=1&LS_op=delete&LS_subId=7")
+ALL_IN_ONE = frame(b"control\r\n" + b"\r\n".join(50 * [b"LS_reqId=1&LS_op=delete&LS_subId=7"]))
+BODY = "\r\n".join(50 * ["LS_reqId=1&LS_op=delete&LS_subId=7"])
+POST = (
+    "POST /lightstreamer/control.txt?LS_protocol=TLCP-2.5.0 HTTP/1.1\r\n"
+    f"Host: x\r\nContent-Length: {len(BODY)}\r\n\r\n{BODY}"
+)
 
-        def slowly(link: Any, requests: Any, go_on: Any) -> None:
-            order.append(requests[0].name)
-            time.sleep(0.011)
-            deal(link, requests, go_on)
 
-        reception.on_websocket = slowly  # type: ignore[method-assign]
-        with WebSocket(server) as greedy, WebSocket(server) as modest:
-            greedy.socket.sendall(50 * frame(b"wsok"))
-            server.wait_until(lambda: order)
-            modest.send("heartbeat\r\n")
-            assert greedy.lines(50) == 50 * ["WSOK"]
-            assert "heartbeat" in order[:-1]
+@pytest.mark.parametrize("sent", [ONE_BY_ONE, ALL_IN_ONE, POST.encode()], ids=["messages", "message", "POST"])
+def test_who_sends_much_at_once_takes_turns_with_others(sent: bytes) -> None:
+    """Each request takes longer than a slice: another connection's is dealt with before the last, in however
+    few messages they come; and so is what a source publishes."""
+    with running({"limits": {"requests_per_s": UNLIMITED}}) as server, WebSocket(server) as modest:
+        control, order = server.server.reception._control, list[str]()
+        carry_out = control.carry_out
+
+        def slowly(*given: Any, **named: Any) -> Any:
+            order.append("request")
+            time.sleep(0.005)
+            return carry_out(*given, **named)
+
+        modest.open_session()
+        modest.subscribe("item")
+        control.carry_out = slowly  # type: ignore[method-assign]
+        control.alive = lambda session_id: order.append("heartbeat")  # type: ignore[method-assign]
+        greedy = connect(server) if sent.startswith(b"POST") else WebSocket(server).socket
+        greedy.sendall(sent)
+        server.wait_until(lambda: order)
+        modest.send("heartbeat\r\n")
+        server.publish("item", {"n": "1"})
+        assert modest.line() == "U,1,1,1"
+        seen = len(order)
+        server.wait_until(lambda: order.count("request") == 50)
+        assert seen < 40
+        assert "heartbeat" in order[:-10]
+        leave_open(greedy)
+        greedy.close()
+
+
+def test_a_session_that_follows_thousands_of_items_ends_a_slice_at_a_time() -> None:
+    limits = {"requests_per_s": UNLIMITED, "cpu_slice": "1us"}
+    with running({"limits": limits}) as server, WebSocket(server) as client:
+        gateway, turns = server.server.gateway, server.server.gateway.budget.turns
+        client.open_session()
+        for sub in range(1, 11):
+            client.subscribe("%20".join(f"i{sub}x{n}" for n in range(100)), sub=sub)
+        [session] = gateway.sessions.values()
+
+        def drop() -> tuple[int, int]:
+            gateway.drop(session)
+            return len(turns), len(server.source.subscribed)
+
+        waiting, subscribed = server.call(drop)
+        assert waiting >= 1
+        assert subscribed >= 800
+        server.wait_until(lambda: not server.source.subscribed)
+
+
+def test_requests_that_are_refused_leave_nothing_for_the_collector() -> None:
+    """It holds up everybody while it looks."""
+    bad = f"LS_reqId=1&LS_message=m&LS_sequence={'s' * 1000}&LS_msg_prog=1"
+    with running({"limits": {"requests_per_s": UNLIMITED}}) as server, WebSocket(server) as client:
+        client.open_session()
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(10):
+                client.send("msg\r\n" + "\r\n".join([bad] * 30))
+                client.lines(30)
+            assert server.call(gc.collect) < 300
+        finally:
+            gc.enable()
 
 
 def test_before_anybody_has_logged_in_too() -> None:

@@ -241,7 +241,8 @@ async def test_requests_that_come_too_fast_are_read_later(clock: Clock) -> None:
         await asyncio.sleep(0.005)
 
 
-def test_nothing_is_remembered_of_who_has_gone(clock: Clock) -> None:
+@on_a_loop
+async def test_nothing_is_remembered_of_who_has_gone(clock: Clock) -> None:
     stage = Stage()
     account, transport = stage.connect()
     account.keep(100)

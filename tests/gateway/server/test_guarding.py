@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from streamgauge.core.errors import BadInput
+from streamgauge.gateway.server import session_opening
 from streamgauge.gateway.server.contract import NotAuthorized
 from streamgauge.gateway.server.server import Page
 from streamgauge.gateway.server.settings import ServerSettings
@@ -38,6 +39,18 @@ def test_as_many_sessions_as_are_allowed() -> None:
 def test_as_many_sessions_of_an_address_as_are_allowed() -> None:
     with running({"limits": {"sessions_per_address": 1}}) as server, WebSocket(server) as client:
         client.open_session()
+        assert refused(server).startswith("CONERR,8,as many sessions are open from your address")
+
+
+def test_another_machine_may_have_so_many_sessions_where_nothing_is_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session_opening, "SESSIONS_PER_ADDRESS", 1)
+    with running() as server, WebSocket(server) as one, WebSocket(server) as two:
+        one.open_session()
+        # This machine's own are not counted: a proxy may be here.
+        two.open_session()
+        monkeypatch.setattr(session_opening, "is_loopback", lambda address: False)
         assert refused(server).startswith("CONERR,8,as many sessions are open from your address")
 
 

@@ -29,11 +29,13 @@ def test_what_is_written_meanwhile_goes_out_together() -> None:
             version = version_named("TLCP-2.5.0")
             assert version is not None
             link = WebSocketLink(cast(Account, SimpleNamespace(transport=transport, address="")), version)
-            with link.gathering():
-                assert near.getsockopt(socket.IPPROTO_TCP, cork)
+            link.gather()
+            assert near.getsockopt(socket.IPPROTO_TCP, cork)
+            link.let_go()
             assert not near.getsockopt(socket.IPPROTO_TCP, cork)
-            with link.gathering():
-                near.close()
+            link.gather()
+            near.close()
+            link.let_go()
 
 
 def test_all_answers_to_a_message_come_in_their_order() -> None:

@@ -136,3 +136,22 @@ def test_what_comes_while_a_session_is_away_is_kept_within_bounds() -> None:
         updates = [line for line in lines if line.startswith("U,")]
         assert updates[-1] == f"U,1,1,{499:0100d}"
         assert len(updates) < 100
+
+
+def test_all_together_keep_only_so_much_and_who_has_least_keeps_it_all() -> None:
+    limits = {"recovery_bytes": 100_000, "recovery_bytes_of_all": 50_000}
+    with running({"limits": limits}) as server, WebSocket(server) as much, WebSocket(server) as little:
+        sessions = [much.open_session(), little.open_session()]
+        much.subscribe("much")
+        little.subscribe("little")
+        server.publish("little", {"n": "1"})
+        little.line()
+        for n in range(30):
+            server.publish("much", {"n": f"{n}" * 5000})
+            much.line()
+            assert server.metric("recovery_bytes") <= 50_000
+        assert server.metric("recoveries_cut_total") >= 1
+        server.cut()
+        server.wait_until(lambda: len(server.server.gateway.unbound) == 2)
+        assert "CONERR,4," in recover(server, sessions[0], 2)[0]
+        assert recover(server, sessions[1], 2)[-3:] == ["PROG,2", "U,1,1,1", "LOOP,0"]

@@ -27,7 +27,12 @@ def test_nothing_is_unsafe_where_nothing_is_set(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("server", "connection", "expected"),
     [
-        ("host: 0.0.0.0", "", {Unsafe.NO_USERS, Unsafe.NO_TLS, Unsafe.NO_SESSION_LIMIT}),
+        ("host: 0.0.0.0", "", {Unsafe.NO_USERS, Unsafe.NO_TLS}),
+        (
+            "host: 0.0.0.0, limits: {sessions: 100, sessions_per_address: 100}",
+            "",
+            {Unsafe.NO_USERS, Unsafe.NO_TLS, Unsafe.NO_SESSION_LIMIT},
+        ),
         (
             "host: 0.0.0.0, limits: {sessions_per_address: 100}, users: users",
             "",
@@ -70,5 +75,5 @@ def test_a_finding_says_what_where_and_what_to_do_and_no_secret(tmp_path: Path) 
     assert lines[0] == (
         "unsafe (no_users): users = not set: whoever reaches the port may open sessions: name a file of users"
     )
-    assert len(lines) == len(findings) == 4
+    assert len(lines) == len(findings) == 3
     assert "secret" not in str(error)

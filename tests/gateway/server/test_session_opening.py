@@ -9,7 +9,7 @@ import pytest
 
 from streamgauge.gateway.server.contract import NotAuthorized
 
-from .raw_client import CREATE, Closed, WebSocket, get, post
+from .raw_client import CREATE, WebSocket, get, post
 from .running import DEADLINE_S, running
 
 
@@ -84,15 +84,18 @@ def test_what_is_asked_for_meanwhile_waits_and_comes_in_order(doorman: Doorman) 
         assert client.line() == "U,1,1,1"
 
 
-def test_who_asks_for_ever_more_meanwhile_is_dropped(doorman: Doorman) -> None:
+def test_who_asks_for_ever_more_meanwhile_waits_with_all_of_it(doorman: Doorman) -> None:
     with running(authenticator=doorman) as server, WebSocket(server) as client:
         client.send(CREATE + "&LS_password=right")
-        client.send("control\r\n" + "x\r\n" * 1001)
-        with pytest.raises(Closed):
-            client.line()
+        client.send("control\r\n" + "x\r\n" * 300)
+        server.wait_until(lambda: server.server.reception._held)
+        server.wait_until(lambda: any(server.server.reception._held.values()))
+        assert server.metric("kept_bytes") >= 900
+        [held] = server.server.reception._held.values()
+        assert len(held) == 1
         doorman.may_look.set()
-        server.wait_until(lambda: not server.server.reception.admission.waiting)
-        assert server.metric("sessions") == 0
+        client.until("CONS")
+        assert [line.split(",")[0] for line in client.lines(300)] == 300 * ["ERROR"]
 
 
 def test_who_has_gone_meanwhile_gets_no_session(doorman: Doorman) -> None:

@@ -8,6 +8,7 @@ A line that cannot be read becomes a BadRequest in its place: its neighbours in 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from streamgauge.gateway.protocol import percent
@@ -36,32 +37,33 @@ class BadRequest(Exception):
     """What was asked for decides which response tells of the error."""
 
 
-def websocket_requests(text: str) -> list[RequestLine | BadRequest]:
-    """All requests of one message."""
+def websocket_requests(text: str) -> Iterator[RequestLine | BadRequest]:
+    """All requests of one message, each read when it is asked for: there may be a thousand."""
     name, _, rest = text.partition("\r\n")
     return _requests(name, rest, {})
 
 
-def http_requests(name: str, query: str, body: str) -> list[RequestLine | BadRequest]:
+def http_requests(name: str, query: str, body: str) -> Iterator[RequestLine | BadRequest]:
     """All requests of one POST; a session named in the query holds for every line of the body."""
     try:
         shared = _parameters(query) if query else {}
     except ValueError as error:
-        return [BadRequest(ControlCode.MALFORMED, f"query: {error}", None, name)]
+        return iter([BadRequest(ControlCode.MALFORMED, f"query: {error}", None, name)])
     defaults = {key: value for key, value in shared.items() if key == "LS_session"}
     return _requests(name, body, defaults)
 
 
-def _requests(name: str, rest: str, defaults: dict[str, str]) -> list[RequestLine | BadRequest]:
+def _requests(name: str, rest: str, defaults: dict[str, str]) -> Iterator[RequestLine | BadRequest]:
+    """At least one."""
     if name not in NAMES:
         shown = name[:40].encode("ascii", "replace").decode()
-        return [BadRequest(ControlCode.MALFORMED, f"unknown request {shown!r}", None, name[:40])]
+        return iter([BadRequest(ControlCode.MALFORMED, f"unknown request {shown!r}", None, name[:40])])
     lines = rest.split("\r\n") if rest else [""]
     if len(lines) > 1 and not lines[-1]:
         lines.pop()
     if len(lines) > 1 and name not in _IN_BATCHES:
-        return [BadRequest(ControlCode.MALFORMED, f"{name} takes one line of parameters", None, name)]
-    return [_request(name, line, defaults) for line in lines]
+        return iter([BadRequest(ControlCode.MALFORMED, f"{name} takes one line of parameters", None, name)])
+    return (_request(name, line, defaults) for line in lines)
 
 
 def _request(name: str, line: str, defaults: dict[str, str]) -> RequestLine | BadRequest:

@@ -8,20 +8,23 @@ or away, events wait, and are conflated when they take too much room.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from typing import Self
 
 from streamgauge.gateway.protocol import notifications
 from streamgauge.gateway.protocol.commands import Frequency
-from streamgauge.gateway.protocol.ring import RecoveryRing
+from streamgauge.gateway.protocol.ring import RecoveryRing, RecoveryRoom
 from streamgauge.gateway.protocol.subscriptions import Plan, Position, Subscription, Subscriptions
 
 
 class Touched(list["Stream"]):
-    """Streams that have something to send. `is_full`: one of them has so much that it should not wait."""
+    """Streams that have something to send. `is_full`: one of them has so much that it should not wait.
+    `room`: what all of them together may keep of their past."""
 
-    def __init__(self, burst_bytes: int = 4_194_304) -> None:
+    def __init__(self, burst_bytes: int = 4_194_304, recovery_bytes_of_all: int | None = None) -> None:
         super().__init__()
         self.burst_bytes, self.is_full = burst_bytes, False
+        self.room = RecoveryRoom(recovery_bytes_of_all)
 
     def clear(self) -> None:
         super().clear()
@@ -53,7 +56,7 @@ class Stream:
         self._limit_bytes, self._recovery_bytes = limit_bytes, recovery_bytes
         self.count = count
         """Data lines so far."""
-        self.ring = RecoveryRing(recovery_bytes, count)
+        self.ring = RecoveryRing(recovery_bytes, count, touched.room)
         self.subscriptions = Subscriptions()
         self.outbox: list[bytes] = []
         """Data lines to be sent next; they count once they are taken."""
@@ -114,12 +117,13 @@ class Stream:
         self.announced_bytes += sum(map(len, lines))
         self.touch()
 
-    def close(self) -> None:
-        """Follow nothing any more."""
-        for subscription in self.subscriptions.values():
+    def closing(self) -> Iterator[Plan]:
+        """Follow nothing any more, one subscription after another; those that have ended."""
+        subscriptions, self.subscriptions = self.subscriptions, Subscriptions()
+        for subscription in subscriptions.values():
             for position in subscription.positions:
                 position.end()
-        self.subscriptions = Subscriptions()
+            yield subscription.plan
 
     def block(self) -> None:
         """Whoever reads this cannot take more for now: let events wait."""

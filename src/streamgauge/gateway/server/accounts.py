@@ -13,8 +13,6 @@ from streamgauge.gateway.server.shares import Share
 if TYPE_CHECKING:
     from streamgauge.gateway.server.budget import Budget, Reason
 
-_TURN_NS = 10_000_000
-"""For so long what one connection has sent is dealt with in one go, while all others wait."""
 _READ_PART = 4
 """Past this part of what it may be owed, a connection is not read: answers would only make it more."""
 
@@ -63,6 +61,7 @@ class Account:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._budget.turns.spent(time.monotonic_ns() - self._turn_ns)
         self._wait(self._budget.spend_cpu(self, time.thread_time_ns() - self._began_ns))
 
     def spend(self, requests: int) -> None:
@@ -71,16 +70,16 @@ class Account:
 
     @property
     def turn_is_over(self) -> bool:
-        """Whether the rest of what was read has to wait: it has used up what it may, or all others have
-        waited for it long enough."""
-        return self._is_stopped or time.monotonic_ns() - self._turn_ns > _TURN_NS
+        """Whether the rest of what was read has to wait: it has used up what it may, or it is time to let
+        others in."""
+        return self._is_stopped or self._budget.turns.are_over(self._turn_ns)
 
     def later(self, go_on: Callable[[], None]) -> None:
         """Read no more of it, and go on with what was read when it is its turn again."""
         self._go_on = go_on
         self._pause()
         if not self._is_stopped:
-            asyncio.get_running_loop().call_soon(self._resume)
+            self._budget.turns.wait(self.network, self._resume)
 
     def keep(self, size: int) -> None:
         """So much of what it has sent is held for it now, to be dealt with later."""
@@ -94,7 +93,7 @@ class Account:
     def release(self) -> None:
         """After what has waited for that answer has been dealt with, which came first."""
         self._is_held = False
-        asyncio.get_running_loop().call_soon(self._resume)
+        self._budget.turns.wait(self.network, self._resume)
 
     def filled(self, *, reads_on: bool = True) -> None:
         """Its socket takes no more. `reads_on`: it may go on asking, as long as it is not owed too much."""
@@ -152,7 +151,7 @@ class Account:
             self._paused = loop.call_later(left_s, self._waited)
             return
         self._paused = None
-        self._resume()
+        self._resume_in_turn()
 
     def _stop_reading(self) -> None:
         """Until what it is owed has gone."""
@@ -161,7 +160,13 @@ class Account:
 
     def _read_again(self) -> None:
         self._is_full = False
-        self._resume()
+        self._resume_in_turn()
+
+    def _resume_in_turn(self) -> None:
+        if self._go_on is None:
+            self._resume()
+        else:
+            self._budget.turns.wait(self.network, self._resume)
 
     def _resume(self) -> None:
         if self._go_on is not None and not self._is_stopped:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,6 +16,8 @@ from streamgauge.gateway.server.contract import NotAuthorized, SlowCheck
 LOGGER = logging.getLogger("streamgauge.gateway")
 _THREADS = 1
 """The hash is computed outside Python's lock: one core is all that guesses can cost."""
+
+_LOWEST_PRIORITY = 19
 
 
 class Admission:
@@ -28,7 +33,7 @@ class Admission:
         if self.waiting >= self._most_waiting:
             raise NotAuthorized("too many passwords wait to be checked; try again in a moment")
         if self._threads is None:
-            self._threads = ThreadPoolExecutor(_THREADS, "passwords")
+            self._threads = ThreadPoolExecutor(_THREADS, "passwords", _yield_to_all_others)
         self.waiting += 1
         asked = asyncio.get_running_loop().run_in_executor(self._threads, _refusal, check)
         asked.add_done_callback(lambda done: self._answer(done, answered))
@@ -47,12 +52,19 @@ class Admission:
             answered(done.result())
 
 
+def _yield_to_all_others() -> None:
+    """In the thread: on Linux each has a priority of its own. Guesses get what time nobody else needs."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOWEST_PRIORITY)
+
+
 def _refusal(check: SlowCheck) -> NotAuthorized | None:
     """In a thread."""
     try:
         check()
     except NotAuthorized as refusal:
-        return refusal
+        # Its traceback would hold the future whose result it is.
+        return refusal.with_traceback(None)
     except Exception:
         LOGGER.exception("a check of a password failed")
         return NotAuthorized("something went wrong inside the server", SessionCode.INTERNAL)

@@ -17,10 +17,11 @@ from collections import Counter
 from enum import StrEnum
 
 from streamgauge.gateway.server.accounts import Account
-from streamgauge.gateway.server.crowd import Crowd
+from streamgauge.gateway.server.crowd import Crowd, Visitor
 from streamgauge.gateway.server.metrics import Counters, Gauge
 from streamgauge.gateway.server.settings import Limits
 from streamgauge.gateway.server.shares import Share
+from streamgauge.gateway.server.turns import Turns
 
 _NS_PER_S = 1_000_000_000
 _NETWORK_BITS = 64
@@ -118,6 +119,7 @@ class Budget:
         self._owed = Tally(limits.owed_bytes, limits.owed_bytes_of_address, limits.owed_bytes_of_all)
         self._cpu = Share(limits.cpu_share_of_all, limits.cpu_window)
         self._cpu_by_address: dict[str, Share] = {}
+        self.turns = Turns(limits.cpu_slice)
         self.crowd = Crowd(limits.connections)
 
     def open(self, transport: asyncio.Transport) -> Account:
@@ -125,10 +127,14 @@ class Budget:
         peer = transport.get_extra_info("peername")
         address = str(peer[0]) if peer else ""
         account = Account(self, transport, address, network_of(address))
-        out = self.crowd.came(account)
-        if out is not None:
-            self.drop(out, Reason.CROWDED)
+        self.come(account)
         return account
+
+    def come(self, visitor: Visitor) -> None:
+        """One more connection, whatever it has said; another may have to make room for it."""
+        out = self.crowd.came(visitor)
+        if out is not None:
+            out.drop(Reason.CROWDED)
 
     def close(self, account: Account) -> None:
         """Nothing is kept for it or owed to it any more."""
@@ -189,12 +195,13 @@ class Budget:
     def gauges(self) -> list[Gauge]:
         now_ns = time.monotonic_ns()
         of_addresses = [share.used(now_ns) for share in self._cpu_by_address.values()]
-        of_connections = [account.cpu.used(now_ns) for account in self.crowd]
+        of_connections = [account.cpu.used(now_ns) for account in self.crowd if isinstance(account, Account)]
         return [
             ("connections", "open connections", len(self.crowd)),
             ("connections_without_session", "those that carry no session", self.crowd.strangers),
             *self._kept.gauges("kept_bytes", "received and not dealt with yet"),
             *self._owed.gauges("owed_bytes", "that wait for clients who read slowly"),
+            ("turns_waiting", "connections of whose requests some wait for their turn", len(self.turns)),
             ("cpu_used", "of the time allowed for what clients send, the part used", self._cpu.used(now_ns)),
             (
                 "cpu_used_of_address",

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from streamgauge.gateway.protocol.streams import Touched
 from streamgauge.gateway.protocol.subscriptions import Plan
 from streamgauge.gateway.server.sessions import Cohort, Key, Session
 from streamgauge.gateway.server.settings import Limits
+from streamgauge.gateway.server.turns import OURS, Turns
 
 
 class Cohorts:
     """`ended`: told of plans that a stream follows no more."""
 
-    def __init__(self, limits: Limits, touched: Touched, ended: Callable[[Iterable[Plan]], None]) -> None:
-        self._limits, self._touched, self._ended = limits, touched, ended
+    def __init__(
+        self, limits: Limits, turns: Turns, touched: Touched, ended: Callable[[Iterable[Plan]], None]
+    ) -> None:
+        self._limits, self._turns, self._touched, self._ended = limits, turns, touched, ended
         self._shared: dict[Key, Cohort] = {}
         self._all: dict[Cohort, None] = {}
         self.moved: dict[Session, None] = {}
@@ -94,8 +97,12 @@ class Cohorts:
         self.moved[session] = None
 
     def _dissolve(self, cohort: Cohort) -> None:
-        """Nobody is in it any more."""
-        plans = [subscription.plan for subscription in cohort.subscriptions.values()]
-        cohort.close()
+        """Nobody is in it any more. It may have followed thousands of items: they go one subscription after
+        another."""
         del self._all[cohort]
-        self._ended(plans)
+        self._turns.carry_out(OURS, self._end(cohort))
+
+    def _end(self, cohort: Cohort) -> Iterator[None]:
+        for plan in cohort.closing():
+            self._ended([plan])
+            yield

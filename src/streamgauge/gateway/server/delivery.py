@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable
 
+from streamgauge.gateway.protocol.ring import RecoveryRoom
 from streamgauge.gateway.protocol.streams import Touched
 from streamgauge.gateway.protocol.subscriptions import Plan
 from streamgauge.gateway.server.alarms import Alarms
@@ -15,6 +16,7 @@ from streamgauge.gateway.server.metrics import Counters
 from streamgauge.gateway.server.sending import send_to_all
 from streamgauge.gateway.server.sessions import Cohort, Session
 from streamgauge.gateway.server.settings import ServerSettings
+from streamgauge.gateway.server.turns import Turns
 
 _DRAIN_BYTES = 32_768
 _LONG_S = 0.001
@@ -28,6 +30,7 @@ class Delivery:
         self,
         settings: ServerSettings,
         counters: Counters,
+        turns: Turns,
         *,
         ended: Callable[[Iterable[Plan]], None],
         turn_over: Callable[[Session], None],
@@ -35,10 +38,14 @@ class Delivery:
         self._max_delay_s = settings.max_delay_millis / 1000
         self._counters, self._ended, self._turn_over = counters, ended, turn_over
         self._loop = asyncio.get_running_loop()
-        self._touched = Touched(settings.limits.burst_bytes)
+        self._touched = Touched(settings.limits.burst_bytes, settings.limits.recovery_bytes_of_all)
         self._is_scheduled = False
         self._alarms = Alarms(self._look)
-        self.cohorts = Cohorts(settings.limits, self._touched, ended)
+        self.cohorts = Cohorts(settings.limits, turns, self._touched, ended)
+
+    @property
+    def recovery_room(self) -> RecoveryRoom:
+        return self._touched.room
 
     def schedule(self) -> None:
         """Something may have been touched: send it soon, together with what else comes until then."""

@@ -36,7 +36,9 @@ class Gateway:
         self.settings, self.process = settings, process
         self.counters = Counters()
         self.budget = Budget(settings.limits, self.counters)
-        self.delivery = Delivery(settings, self.counters, ended=self.prune, turn_over=self.turn_over)
+        self.delivery = Delivery(
+            settings, self.counters, self.budget.turns, ended=self.prune, turn_over=self.turn_over
+        )
         self.sessions: dict[str, Session] = {}
         self.holdings = Holdings()
         self.unbound: dict[Session, None] = {}
@@ -145,6 +147,8 @@ class Gateway:
     def metrics(self) -> bytes:
         bound = len(self.sessions) - len(self.unbound)
         cohorts = self.delivery.cohorts.all()
+        room = self.delivery.recovery_room
+        self.counters.recoveries_cut = room.cuts
         gauges = [
             ("sessions", "open sessions", len(self.sessions)),
             ("sessions_bound", "sessions with a connection", bound),
@@ -155,6 +159,7 @@ class Gateway:
             ),
             ("cohorts", "groups of sessions that are sent the same", len(cohorts)),
             ("items", "items subscribed at their sources", sum(len(items) for items in self._items.values())),
+            ("recovery_bytes", "bytes kept of what was sent, for sessions that break", room.held_bytes),
             *self.holdings.gauges(),
             *self.budget.gauges(),
         ]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from streamgauge.gateway.protocol import notifications
 from streamgauge.gateway.server.budget import Reason
 from streamgauge.gateway.server.sending import send_to_all
 from streamgauge.gateway.server.sessions import Cohort
+from streamgauge.gateway.server.turns import OURS
 
 if TYPE_CHECKING:
     from streamgauge.gateway.server.server import PushServer
@@ -53,8 +56,10 @@ class Housekeeping:
     def round(self) -> None:
         now_ns, now_s = time.monotonic_ns(), time.monotonic()
         self._probe(now_ns)
-        self._give_up_sessions(now_ns)
-        self._drop_connections(now_ns, now_s)
+        self._server.gateway.budget.look(now_ns)
+        self._server.gateway.budget.turns.carry_out(
+            OURS, chain(self._give_up_sessions(now_ns), self._drop_connections(now_ns, now_s))
+        )
         if now_s - self._synced_s >= _SYNC_EVERY_S:
             self._synced_s = now_s
             self._sync(now_ns)
@@ -85,22 +90,27 @@ class Housekeeping:
                 if session.link is not None:
                     session.link.write(frame)
 
-    def _give_up_sessions(self, now_ns: int) -> None:
+    def _give_up_sessions(self, now_ns: int) -> Iterator[None]:
+        """One after another: hundreds may have come at the same time."""
         gateway = self._server.gateway
         for session in [each for each in gateway.unbound if each.deadline_ns <= now_ns]:
-            gateway.counters.sessions_lost += 1
-            gateway.drop(session)
+            # Somebody may have come back to it since.
+            if session in gateway.unbound and session.deadline_ns <= now_ns:
+                gateway.counters.sessions_lost += 1
+                gateway.drop(session)
+                yield
 
-    def _drop_connections(self, now_ns: int, now_s: float) -> None:
+    def _drop_connections(self, now_ns: int, now_s: float) -> Iterator[None]:
         limits = self._server.settings.limits
-        self._server.gateway.budget.look(now_ns)
         for connection in list(self._server.connections):
             allowed_s = _IDLE_S if connection.is_idle else limits.connect_deadline
             if not connection.is_streaming and now_s - connection.since_s > allowed_s:
                 connection.drop(Reason.IDLE if connection.is_idle else Reason.UNFINISHED)
+                yield
         for websocket in list(self._server.websockets):
             if websocket.link.session is None and now_s - websocket.since_s > limits.connect_deadline:
                 websocket.drop(Reason.NO_SESSION)
+                yield
 
     def _sync(self, now_ns: int) -> None:
         """Per session: how long it has been bound, for clients that measure whether they keep up; and

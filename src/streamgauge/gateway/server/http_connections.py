@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterator
 from http import HTTPStatus
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from streamgauge.gateway.protocol.commands import BindSession, CreateSession
@@ -50,8 +52,9 @@ class HttpConnection(HttpExchanges):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        if self._link is not None:
-            self._server.gateway.broken(self._link)
+        link, self._link = self._link, None
+        if link is not None:
+            self._server.gateway.broken(link)
 
     def pause_writing(self) -> None:
         if self._link is None:
@@ -110,16 +113,26 @@ class HttpConnection(HttpExchanges):
             self._answer_lines(exchange, read)
             return
         version, requests = read
-        if self._hand_over(requests[0], exchange.raw_head + body):
+        first = next(requests)
+        if self._hand_over(first, exchange.raw_head + body):
             return
         if name not in SESSION_REQUESTS:
-            self._answer_lines(exchange, reception.on_http(requests))
+            self._steps, self._is_answering = self._answer_all(exchange, chain([first], requests)), True
             return
-        wanted = reception.session_request(requests[0])
+        wanted = reception.session_request(first)
         if isinstance(wanted, bytes):
             self._answer_lines(exchange, wanted)
         else:
             self._stream(exchange, version, wanted)
+
+    def _answer_all(self, exchange: Exchange, requests: Iterator[RequestLine | BadRequest]) -> Iterator[int]:
+        """One after another, and what each cost; the answer goes out when all are done."""
+        reception, answers, paid = self._server.reception, list[bytes](), 1
+        for request in requests:
+            answers.append(reception.on_http(request))
+            yield reception.collect_cost() - paid
+            paid = 0
+        self._answer_lines(exchange, b"".join(answers))
 
     def _answer_lines(self, exchange: Exchange, lines: bytes) -> None:
         headers = self._server.origins.headers(exchange.head.headers.get("origin"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import abstractmethod
+from collections.abc import Iterator
 from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
@@ -12,6 +13,7 @@ from streamgauge.gateway.server.budget import Reason
 from streamgauge.gateway.server.http_messages import MAX_HEAD_BYTES, BadHttp, Exchange, refusal
 
 if TYPE_CHECKING:
+    from streamgauge.gateway.server.door import Arrival
     from streamgauge.gateway.server.server import Page, PushServer
 
 # Bytes are taken out before the next connection is read, so that one buffer does for all.
@@ -22,13 +24,21 @@ _HEAD_END = b"\r\n\r\n"
 class HttpExchanges(asyncio.BufferedProtocol):
     """Has an account with the budget like whatever reads from a socket, and deadlines by `since_s`."""
 
-    __slots__ = ("_account", "_exchange", "_received", "_server", "_transport", "is_idle", "since_s")
+    __slots__ = (
+        *("_account", "_exchange", "_is_answering", "_received", "_server", "_steps", "_transport"),
+        *("arrival", "is_idle", "since_s"),
+    )
 
     def __init__(self, server: PushServer) -> None:
         self._server = server
         self._received = bytearray()
         self._exchange: Exchange | None = None
         """Whose head has come, and whose body has not yet."""
+        self._steps: Iterator[int] = iter(())
+        """What there is to do for an answer that is made a little at a time; each tells what it has cost."""
+        self._is_answering = False
+        self.arrival: Arrival | None = None
+        """As what it was counted while it was shaking hands."""
         self.since_s = time.monotonic()
         """When it began to wait for what it is waiting for now."""
         self.is_idle = False
@@ -42,11 +52,16 @@ class HttpExchanges(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's transports do not derive from asyncio's.
         self._transport = cast(asyncio.Transport, transport)
+        if self.arrival is not None:
+            self.arrival.left()
+            self.arrival = None
         self._account = self._server.gateway.budget.open(self._transport)
         self._server.gateway.counters.connections += 1
         self._server.connections[self] = None
 
     def connection_lost(self, exc: Exception | None) -> None:
+        # They hold this, which holds them.
+        self._steps = iter(())
         self._server.connections.pop(self, None)
         self._account.close()
 
@@ -93,6 +108,13 @@ class HttpExchanges(asyncio.BufferedProtocol):
         """Answer all whole requests."""
         try:
             while not self.is_streaming and not self._transport.is_closing():
+                if self._account.turn_is_over:
+                    if self._received or self._is_answering:
+                        self._account.later(self._take_turn)
+                    return
+                if self._is_answering:
+                    self._take_step()
+                    continue
                 exchange = self._exchange or self._read_head()
                 if exchange is None:
                     return
@@ -106,13 +128,17 @@ class HttpExchanges(asyncio.BufferedProtocol):
                 self._exchange = None
                 self._respond(exchange, body)
                 self._account.spend(max(1, self._server.reception.collect_cost()))
-                if self._received and self._account.turn_is_over:
-                    self._account.later(self._take_turn)
-                    return
         except BadHttp as bad:
             self._server.gateway.counters.requests_refused += 1
             self._write(refusal(bad))
             self._transport.close()
+
+    def _take_step(self) -> None:
+        cost = next(self._steps, None)
+        if cost is None:
+            self._is_answering = False
+        else:
+            self._account.spend(cost)
 
     def _read_head(self) -> Exchange | None:
         """None while it has not come whole, or when the connection is a WebSocket from now on."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import socket as sockets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
 from streamgauge.gateway.protocol.versions import Version
@@ -26,6 +26,7 @@ class Link(ABC):
     """`is_clear`: what was written last has gone to the socket, nothing waits in the process."""
 
     __slots__ = (
+        "_is_gathering",
         "account",
         "address",
         "is_clear",
@@ -47,7 +48,7 @@ class Link(ABC):
         self.last_session: str | None = None
         """The last one that was bound to it: the one meant by requests that name none."""
         self.is_clear = True
-        self.is_over = False
+        self._is_gathering = self.is_over = False
         """All has been said; the connection is about to be closed by its client."""
         is_tls = transport.get_extra_info("ssl_object") is not None
         self.socket = -1 if is_tls else transport.get_extra_info("socket").fileno()
@@ -68,22 +69,23 @@ class Link(ABC):
         if payload:
             self.write(self.frame(payload))
 
-    @contextmanager
-    def gathering(self) -> Iterator[None]:
-        """What is written meanwhile goes out together: a thousand answers, each in a packet of its own, cost
-        many times as much (Linux; there is nothing to gather where bytes pass the transport)."""
-        if self.socket < 0 or _CORK is None:
-            yield
-            return
-        raw = self.transport.get_extra_info("socket")
-        with suppress(OSError):
-            raw.setsockopt(sockets.IPPROTO_TCP, _CORK, 1)
-        try:
-            yield
-        finally:
+    def gather(self) -> None:
+        """What is written until `let_go` goes out together: a thousand answers, each in a packet of its own,
+        cost many times as much (Linux; there is nothing to gather where bytes pass the transport)."""
+        if not self._is_gathering and self.socket >= 0:
+            self._is_gathering = True
+            self._cork(1)
+
+    def let_go(self) -> None:
+        if self._is_gathering:
+            self._is_gathering = False
+            self._cork(0)
+
+    def _cork(self, is_in: int) -> None:
+        if _CORK is not None:
             # It may have been closed meanwhile.
             with suppress(OSError):
-                raw.setsockopt(sockets.IPPROTO_TCP, _CORK, 0)
+                self.transport.get_extra_info("socket").setsockopt(sockets.IPPROTO_TCP, _CORK, is_in)
 
     def write(self, data: bytes) -> None:
         """To the socket what it takes at once; the rest waits in the transport, which tells when it left."""

@@ -22,6 +22,7 @@ class Counters:
     sessions_lost: int = 0
     recoveries: int = 0
     recoveries_refused: int = 0
+    recoveries_cut: int = 0
     requests: int = 0
     requests_refused: int = 0
     password_checks: int = 0
@@ -46,6 +47,7 @@ _HELP = {
     "sessions_lost": "sessions given up because nobody came back to them",
     "recoveries": "sessions recovered after their connection broke",
     "recoveries_refused": "recoveries for which too much had been sent since",
+    "recoveries_cut": "times that half of what was kept for one session was given up, for want of room",
     "requests": "requests carried out",
     "requests_refused": "requests answered with an error",
     "password_checks": "passwords that were not known to be right, and were checked",

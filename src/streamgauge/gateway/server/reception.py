@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import parse_qs
 
 from streamgauge.gateway.protocol import notifications
@@ -21,7 +20,6 @@ from streamgauge.gateway.protocol.commands import (
 from streamgauge.gateway.protocol.requests import BadRequest, RequestLine, http_requests
 from streamgauge.gateway.protocol.versions import Version, version_named
 from streamgauge.gateway.server.admission import Admission
-from streamgauge.gateway.server.budget import Reason
 from streamgauge.gateway.server.contract import NotAuthorized
 from streamgauge.gateway.server.control import Control, Outcome, Refused
 from streamgauge.gateway.server.gateway import Gateway
@@ -31,8 +29,6 @@ from streamgauge.gateway.server.session_opening import NotOpened, SessionOpening
 LOGGER = logging.getLogger("streamgauge.gateway")
 SESSION_REQUESTS = ("create_session", "bind_session")
 _INTERNAL = "something went wrong inside the server"
-
-_MOST_HELD = 1000
 
 Requests = Sequence[RequestLine | BadRequest]
 Opened = Callable[[bool, Requests], None]
@@ -58,37 +54,32 @@ class Reception:
         return cost
 
     def on_websocket(self, link: Link, requests: Requests, go_on: Callable[[Requests], None]) -> None:
-        """Answer the requests of a message. `go_on`: called with those that had to wait for a password
+        """Answer some requests of a message. `go_on`: called with those that had to wait for a password
         to be checked, when it has been."""
-        with link.gathering() if len(requests) > 1 else nullcontext():
-            self._answer(link, requests, go_on)
+        self._answer(link, requests, go_on)
         self.gateway.delivery.schedule()
 
-    def on_http(self, requests: Requests) -> bytes:
-        """The answer to control requests."""
-        answers: list[bytes] = []
-        for line in requests:
-            wanted = self._read(line)
-            match wanted:
-                case bytes():
-                    answers.append(wanted)
-                case Heartbeat():
-                    self._control.alive(wanted.session)
-                    answers.append(notifications.REQOK)
-                case CreateSession() | BindSession() | CheckWebSocket():
-                    answers.append(
-                        notifications.request_error(None, ControlCode.MALFORMED, "not possible here")
-                    )
-                case _:
-                    outcome = self._carry_out(wanted, wanted.session, by_websocket=False)
-                    answers += outcome.lines
-                    if outcome.then is not None:
-                        outcome.then()
+    def on_http(self, request: RequestLine | BadRequest) -> bytes:
+        """The answer to a control request."""
+        wanted = self._read(request)
+        match wanted:
+            case bytes():
+                return wanted
+            case Heartbeat():
+                self._control.alive(wanted.session)
+                return notifications.REQOK
+            case CreateSession() | BindSession() | CheckWebSocket():
+                return notifications.request_error(None, ControlCode.MALFORMED, "not possible here")
+        outcome = self._carry_out(wanted, wanted.session, by_websocket=False)
+        if outcome.then is not None:
+            outcome.then()
         self.gateway.delivery.schedule()
-        return b"".join(answers)
+        return b"".join(outcome.lines)
 
-    def read_http(self, name: str, query: str, body: bytes) -> tuple[Version, Requests] | bytes:
-        """What a POST asks for, or the answer that says why it cannot be read."""
+    def read_http(
+        self, name: str, query: str, body: bytes
+    ) -> tuple[Version, Iterator[RequestLine | BadRequest]] | bytes:
+        """What a POST asks for (at least one request), or the answer that says why it cannot be read."""
         is_session_request = name in SESSION_REQUESTS
         version = version_named(parse_qs(query).get("LS_protocol", [""])[0])
         code, message = SessionCode.MALFORMED, "the request is not UTF-8"
@@ -187,13 +178,9 @@ class Reception:
         link.send(notifications.connection_error(code, message))
 
     def _hold(self, link: Link, requests: Requests) -> None:
-        """Let requests wait, and read no more of them: what was read with them is all that comes."""
-        held = self._held[link]
-        held += requests
-        if len(held) > _MOST_HELD:
-            link.account.drop(Reason.KEPT_OF_ONE)
-        else:
-            link.account.hold()
+        """Let requests wait, and read no more of them: whatever else has come stays with its connection."""
+        self._held[link] += requests
+        link.account.hold()
 
     @staticmethod
     def _read_on(link: Link, held: Requests, go_on: Callable[[Requests], None]) -> None:
@@ -216,12 +203,16 @@ class Reception:
         """The command, or the line that says why there is none."""
         self.gateway.counters.requests += 1
         self._cost += 1
+        if isinstance(line, BadRequest):
+            return self._bad(line)
         try:
-            if isinstance(line, RequestLine):
-                return command(line)
-            bad = line
+            return command(line)
         except BadRequest as error:
-            bad = error
+            # By no other name: an error holds the frame that it passed, which would hold it, until Python
+            # looks for such circles, with everybody waiting.
+            return self._bad(error)
+
+    def _bad(self, bad: BadRequest) -> bytes:
         self.gateway.counters.requests_refused += 1
         if bad.name in SESSION_REQUESTS:
             return notifications.connection_error(bad.code, bad.message)

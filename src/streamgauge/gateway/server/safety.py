@@ -33,7 +33,7 @@ _WORDS = {
     Unsafe.NO_USERS: "whoever reaches the port may open sessions: name a file of users",
     Unsafe.NO_TLS: "what is pushed, and passwords, can be read on the way: "
     "give tls_certificate and tls_key, or put a TLS proxy in front and listen on 127.0.0.1",
-    Unsafe.NO_SESSION_LIMIT: "one address may take all sessions there are: set a limit",
+    Unsafe.NO_SESSION_LIMIT: "one address may take all sessions there are: set a lower limit, or none",
     Unsafe.ANY_ORIGIN: "every web page may use the server from its reader's browser: name the pages",
     Unsafe.OPEN_MONITORING: "metrics are to be read from outside this machine: use 127.0.0.1",
     Unsafe.READABLE_KEY: "others on this machine can read the private key: chmod 600",
@@ -78,8 +78,9 @@ def _of_server(server: GatewaySettings) -> Iterator[Finding]:
             yield Finding(Unsafe.NO_USERS, "users", "")
         if server.tls_certificate is None:
             yield Finding(Unsafe.NO_TLS, "tls_certificate", "")
-        if server.limits.sessions_per_address is None:
-            yield Finding(Unsafe.NO_SESSION_LIMIT, "limits.sessions_per_address", "")
+        most = server.limits.sessions_per_address
+        if most is not None and most >= server.limits.sessions:
+            yield Finding(Unsafe.NO_SESSION_LIMIT, "limits.sessions_per_address", str(most))
     if "*" in server.allowed_origins:
         yield Finding(Unsafe.ANY_ORIGIN, "allowed_origins", "*")
     if not is_loopback(server.monitoring_host):

@@ -14,6 +14,7 @@ from http import HTTPStatus
 from streamgauge.core.errors import BadInput
 from streamgauge.gateway.server.budget import Reason
 from streamgauge.gateway.server.contract import AdapterSet
+from streamgauge.gateway.server.door import Door
 from streamgauge.gateway.server.gateway import Gateway
 from streamgauge.gateway.server.housekeeping import Housekeeping
 from streamgauge.gateway.server.http_connections import HttpConnection
@@ -26,7 +27,6 @@ from streamgauge.gateway.server.reception import Reception
 from streamgauge.gateway.server.settings import ServerSettings
 from streamgauge.gateway.server.websocket_connections import WebSocketConnection
 
-_BACKLOG = 4096
 _SEND_BUFFER_BYTES = 262_144
 _GRACE_S = 0.2
 
@@ -58,7 +58,8 @@ class PushServer:
         self.websockets: dict[WebSocketConnection, None] = {}
         self._pages = dict(pages or {})
         self._housekeeping = Housekeeping(self)
-        self._servers: list[asyncio.Server] = []
+        self._door: Door | None = None
+        self._monitoring: asyncio.Server | None = None
         self._adopting: set[asyncio.Task[object]] = set()
 
     async def start(self, listener: socket.socket, monitoring: socket.socket) -> None:
@@ -66,17 +67,9 @@ class PushServer:
         _raise_open_files_limit()
         self.gateway.start()
         loop = asyncio.get_running_loop()
-        tls = _tls(self.settings)
-        self._servers = [
-            await loop.create_server(
-                lambda: HttpConnection(self),
-                sock=listener,
-                backlog=_BACKLOG,
-                ssl=tls,
-                ssl_handshake_timeout=None if tls is None else self.settings.limits.connect_deadline,
-            ),
-            await loop.create_server(lambda: MonitoringConnection(self), sock=monitoring),
-        ]
+        self._door = Door(listener, self.gateway.budget, lambda: HttpConnection(self), _tls(self.settings))
+        self._door.open()
+        self._monitoring = await loop.create_server(lambda: MonitoringConnection(self), sock=monitoring)
         self._housekeeping.start()
         if self.neighbours is not None:
             self.neighbours.start(self.gateway.process, self._adopt)
@@ -86,8 +79,9 @@ class PushServer:
         self._housekeeping.stop()
         if self.neighbours is not None:
             self.neighbours.stop()
-        for server in self._servers:
-            server.close()
+        if self._door is not None and self._monitoring is not None:
+            self._door.close()
+            self._monitoring.close()
         self.gateway.stop()
         self.reception.admission.close()
         await asyncio.sleep(_GRACE_S)

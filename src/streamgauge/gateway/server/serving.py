@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,9 @@ from streamgauge.gateway.server.settings import ServerSettings
 
 MakeAdapterSet = Callable[[int], AdapterSet]
 """Given the number of the process, from 0; called once in each process, before its loop runs."""
+
+
+_GARBAGE_THRESHOLDS = (2000, 10, 100)
 
 
 class Addresses(NamedTuple):
@@ -113,12 +117,23 @@ class _Process:
                 neighbours=self.neighbours,
             )
             await server.start(*sockets)
+            _let_garbage_wait()
             ready()
             await stopped.wait()
             await server.stop()
 
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(run())
+
+
+def _let_garbage_wait() -> None:
+    """Nobody is sent anything while Python looks for garbage: among all modules and all sessions that took
+    30 ms and more, every few seconds. What is there at the start stays, and is not looked at again. What
+    connections leave is no garbage of this kind, as they take their circles apart when they end; so what
+    is young is looked at less often, and everything only when very much has come in between."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_GARBAGE_THRESHOLDS)
 
 
 def _addresses(settings: ServerSettings) -> Addresses:

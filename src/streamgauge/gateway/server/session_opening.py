@@ -12,7 +12,9 @@ from streamgauge.gateway.protocol.sessions import NotRecoverable
 from streamgauge.gateway.server.contract import AdapterSet, NotAuthorized, SlowCheck
 from streamgauge.gateway.server.gateway import Gateway
 from streamgauge.gateway.server.links import Link
+from streamgauge.gateway.server.origins import is_loopback
 from streamgauge.gateway.server.sessions import Budget, Session
+from streamgauge.gateway.server.settings import SESSIONS_PER_ADDRESS
 
 
 class NotOpened(Exception):
@@ -91,6 +93,8 @@ class SessionOpening:
         gateway, limits = self._gateway, self._gateway.settings.limits
         gone = 0 if self._replaced(link, wanted) is None else 1
         most, whose = limits.sessions_per_address, ""
+        if most is None and not is_loopback(link.address):
+            most = SESSIONS_PER_ADDRESS
         if most is not None and gateway.holdings.sessions_of(link.address) - gone >= most:
             whose = " from your address"
         elif len(gateway.sessions) - gone < limits.sessions:

@@ -18,6 +18,8 @@ MONITORING = "monitored on "
 DiffFormat = Literal["jsonpatch", "diff_match_patch"]
 Positive = Annotated[int, Field(gt=0)]
 Part = Annotated[float, Field(gt=0, le=1)]
+SESSIONS_PER_ADDRESS = 1000
+"""Where nothing is set."""
 _HEAD_BYTES = 16_384
 """The longest head of an HTTP request."""
 
@@ -32,7 +34,11 @@ class Limits(SpecModel):
         description="Of one process; past it the oldest without a session goes. "
         "None: as many as there can be open files, but 200.",
     )
-    sessions_per_address: Count | None = Field(default=None, description="None: not limited.")
+    sessions_per_address: Count | None = Field(
+        default=None,
+        description="Of one address (of an IPv6 network of 64 bits). None: 1,000; and of this machine "
+        "itself, where a proxy may stand for everybody, as many as there may be.",
+    )
     subscriptions_per_session: Count = 1000
     items_per_subscription: Count = 1000
     items_per_session: Count = Field(default=10_000, description="Of all its subscriptions together.")
@@ -72,16 +78,22 @@ class Limits(SpecModel):
     owed_bytes_of_address: Bytes = Field(default=268_435_456, description="The same, of one address.")
     owed_bytes_of_all: Bytes = Field(default=536_870_912, description="The same, of all connections.")
     cpu_share: Part = Field(
-        default=0.25,
+        default=0.1,
         description="Of a core, for what one connection sends. Past it, it is not read for a while; past "
         "twice what can be saved up, it is dropped.",
     )
     cpu_share_of_address: Part = Field(
-        default=0.7, description="The same, of one address; nobody is dropped."
+        default=0.4, description="The same, of one address; nobody is dropped."
     )
     cpu_share_of_all: Part = Field(
-        default=0.9,
+        default=0.5,
         description="The same, of all connections. Past it, those who have used half of theirs wait.",
+    )
+    cpu_slice: Seconds = Field(
+        default=0.002,
+        gt=0,
+        description="For so long what clients have sent is dealt with in one go, all connections together, "
+        "before updates are sent again.",
     )
     cpu_window: Seconds = Field(default=4, gt=0, description="For so long an unused share is saved up.")
     password_checks_per_address_per_s: RatePerS = Field(
@@ -114,6 +126,11 @@ class Limits(SpecModel):
         default=262_144,
         ge=4096,
         description="What is kept of one session's (or cohort's) past for session recovery.",
+    )
+    recovery_bytes_of_all: Bytes = Field(
+        default=268_435_456,
+        ge=4096,
+        description="The same, of all of one process. Past it, whoever has most keeps half.",
     )
 
     @model_validator(mode="after")

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from streamgauge.gateway.protocol.requests import RequestLine, websocket_requests
+from streamgauge.gateway.protocol.requests import BadRequest, RequestLine, websocket_requests
 from streamgauge.gateway.protocol.versions import Version
 from streamgauge.gateway.server.accounts import Account
 from streamgauge.gateway.server.budget import Reason
@@ -42,16 +42,18 @@ class WebSocketConnection(asyncio.BufferedProtocol):
     """One client's. Text messages only; what breaks the rules ends it, with the code that says why."""
 
     __slots__ = (
-        *("_account", "_events", "_goodbye", "_leaving", "_ping", "_reader", "_server", "_subprotocol"),
-        *("_paid_frames", "link", "since_s"),
+        *("_account", "_goodbye", "_leaving", "_message_bytes", "_ping", "_reader", "_server", "_steps"),
+        *("_paid_frames", "_subprotocol", "link", "since_s"),
     )
 
     def __init__(self, server: PushServer, account: Account, subprotocol: str, version: Version) -> None:
         limits = server.settings.limits
         self._server, self._account, self._subprotocol = server, account, subprotocol
         self._reader = FrameReader(limits.request_bytes, limits.message_fragments)
-        self._events: Iterator[Event] = iter(())
-        """What was read last says; dealt with as far as it could be."""
+        self._steps: Iterator[int] = iter(())
+        """What there is to do about what was read last, a little at a time; each tells what it has cost."""
+        self._message_bytes = 0
+        """Of the message of which some requests have not been dealt with."""
         self._paid_frames = 0
         self._leaving: list[str] | None = None
         """Messages that another process is going to deal with, which is given this connection."""
@@ -68,6 +70,8 @@ class WebSocketConnection(asyncio.BufferedProtocol):
         if self._goodbye is not None:
             self._goodbye.cancel()
         self._server.websockets.pop(self, None)
+        # They hold this, which holds them.
+        self._steps = iter(())
         self._account.close()
         self._server.gateway.broken(self.link)
 
@@ -93,30 +97,32 @@ class WebSocketConnection(asyncio.BufferedProtocol):
     def take(self, data: bytes) -> None:
         """What the client has sent, all before it having been dealt with. Every frame is paid for, be it
         empty; requests by what they cost."""
-        self._events = self._reader.read(data)
+        self._steps = self._deal_with_all(self._reader.read(data))
         self._proceed()
 
     def _proceed(self) -> None:
         """As far as it is this connection's turn; what is left of a read waits for the next."""
-        reader, account = self._reader, self._account
+        account = self._account
         try:
-            for event in self._events:
-                account.spend(self._deal_with(event) + self._unpaid_frames())
+            # Who goes to another process takes all that was read along.
+            while self._leaving is not None or not account.turn_is_over:
+                cost = next(self._steps, None)
+                account.spend(self._unpaid_frames() + (cost or 0))
                 if self.link.is_gone:
                     return
-                # Who goes to another process takes all that was read along.
-                if account.turn_is_over and self._leaving is None:
-                    account.keep(reader.kept_bytes)
-                    account.later(self._take_turn)
-                    return
+                if cost is None:
+                    break
+            else:
+                account.later(self._take_turn)
         except Broken as broken:
             self.fail(broken.code, broken.why)
         except Exception:
             # Ours, and not the client's fault: the others must not suffer.
             LOGGER.exception("what came over a WebSocket could not be dealt with")
             self.fail(CloseCode.INTERNAL_ERROR, "")
-        account.spend(self._unpaid_frames())
-        account.keep(reader.kept_bytes)
+        finally:
+            self.link.let_go()
+        account.keep(self._reader.kept_bytes + self._message_bytes)
 
     def _take_turn(self) -> None:
         if not self.link.is_gone:
@@ -135,19 +141,20 @@ class WebSocketConnection(asyncio.BufferedProtocol):
     def drop(self, reason: Reason) -> None:
         self._account.drop(reason)
 
-    def _deal_with(self, event: Event) -> int:
-        """What it cost, beyond one for a frame."""
-        match event:
-            case Text(message):
-                return self._take_message(message)
-            case Ping(payload):
-                self._ping = payload
-                self._answer_ping()
-            case Pong():
-                pass
-            case Close(code):
-                self._say_goodbye(close_frame(code))
-        return 0
+    def _deal_with_all(self, events: Iterator[Event]) -> Iterator[int]:
+        """What each step cost, beyond one for a frame."""
+        for event in events:
+            match event:
+                case Text(message):
+                    yield from self._take_message(message)
+                case Ping(payload):
+                    self._ping = payload
+                    self._answer_ping()
+                case Pong():
+                    pass
+                case Close(code):
+                    self._say_goodbye(close_frame(code))
+            yield 0
 
     def _answer_ping(self) -> None:
         """Only while nothing waits for the peer: who does not read is not owed more with every ping."""
@@ -169,29 +176,36 @@ class WebSocketConnection(asyncio.BufferedProtocol):
         else:
             transport.close()
 
-    def _take_message(self, message: str) -> int:
+    def _take_message(self, message: str) -> Iterator[int]:
         requests = websocket_requests(message)
-        if self._leaving is not None or self._is_for_a_neighbour(requests):
+        first = next(requests)
+        if self._leaving is not None or self._is_for_a_neighbour(first):
             self._leave(message)
-            return 0
-        return self._request(requests)
+            return
+        self._message_bytes = len(message)
+        # The first is paid for as a frame.
+        yield self._request([first]) - 1
+        for request in requests:
+            self.link.gather()
+            yield self._request([request])
+        self._message_bytes = 0
 
     def _request(self, requests: Requests) -> int:
+        """What they cost."""
         had_session = self.link.session is not None
         self._server.reception.on_websocket(self.link, requests, self._go_on)
         if had_session and self.link.session is None:
             self.since_s = time.monotonic()
-        # One of them is paid for as a frame.
-        return self._server.reception.collect_cost() - 1
+        return self._server.reception.collect_cost()
 
     def _go_on(self, requests: Requests) -> None:
         """With what had to wait."""
         with self._account:
-            self._account.spend(self._request(requests) + 1)
+            self._account.spend(self._request(requests))
 
-    def _is_for_a_neighbour(self, requests: Requests) -> bool:
+    def _is_for_a_neighbour(self, first: RequestLine | BadRequest) -> bool:
         """Whether a session is to be bound here that another process has."""
-        neighbours, first = self._server.neighbours, requests[0]
+        neighbours = self._server.neighbours
         return (
             neighbours is not None
             and self.link.session is None
@@ -213,17 +227,17 @@ class WebSocketConnection(asyncio.BufferedProtocol):
         assert messages
         if self.link.is_gone:
             return
-        requests = websocket_requests(messages[0])
-        assert isinstance(requests[0], RequestLine)
+        first = next(websocket_requests(messages[0]))
+        assert isinstance(first, RequestLine)
         frames = b"".join(masked_frame(message.encode()) for message in messages)
         received = repeated(self._subprotocol) + frames + self._reader.unfinished()
-        session = requests[0].parameters["LS_session"]
+        session = first.parameters["LS_session"]
         if neighbours.hand_over(session, self.link.transport, received, is_upgraded=True):
             self._server.gateway.counters.connections_handed_over += 1
         else:
             self._leaving = None
             for message in messages:
-                self._account.spend(self._request(websocket_requests(message)))
+                self._account.spend(self._request(list(websocket_requests(message))))
 
 
 def take_over(

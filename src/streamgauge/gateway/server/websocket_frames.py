@@ -97,7 +97,11 @@ class FrameReader:
         return self._unread + len(self._rest) + len(self._payload) + len(self._message)
 
     def read(self, data: bytes) -> Iterator[Event]:
-        """What has come whole by now."""
+        """What has come whole by now; all of it is kept until it is asked for."""
+        self._unread = len(data)
+        return self._events(data)
+
+    def _events(self, data: bytes) -> Iterator[Event]:
         if self._rest:
             data, self._rest = self._rest + data, b""
         at, end = 0, len(data)
