@@ -9,8 +9,9 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 UNIT := not broker and not spark and not browser
-# Files of tests side by side: each process has a broker and a Spark of its own for all tests that may share one.
-BESIDE := -n 2 --dist loadfile
+# Files of tests side by side, in the order of tests/scheduling.py: each process has a broker and a Spark of its own
+# for all tests that may share one.
+BESIDE := -n 2 --dist loadfile --no-loadscope-reorder
 
 help:  ## show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -22,7 +23,7 @@ demo: $(VENV)/.run  ## a small end-to-end test on an embedded Kafka, with its re
 test: $(VENV)/.dev browser  ## every test, against a real broker and a real browser
 	$(BIN)/ruff format --check . && $(BIN)/ruff check .
 	$(BIN)/mypy && $(BIN)/lint-imports
-	$(BIN)/pytest $(BESIDE)
+	$(BIN)/pytest $(BESIDE) --second-tries
 
 check: $(VENV)/.dev  ## the quick gate: format, lint, types, layers, unit tests
 	$(BIN)/ruff format --check . && $(BIN)/ruff check .

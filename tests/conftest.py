@@ -11,11 +11,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streamgauge.core.errors import NotInstalled, SystemFailed
-from streamgauge.launch.spark_session import spark_session
+from streamgauge.launch.spark_session import _SETTINGS, spark_session
 from streamgauge.systems.debian_packages import Program
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.rabbitmq_server import rabbitmq_program
 from streamgauge.systems.redis_server import redis_program
+from tests.scheduling import give_second_tries, heaviest_first
 
 # Shipped suites say what an assertion saw, as tests here do.
 pytest.register_assert_rewrite(
@@ -52,6 +53,20 @@ def _check_entry_points(config: pytest.Config) -> None:
             )
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--second-tries",
+        action="store_true",
+        help="tests with a broker, Spark, a browser or processes of their own may fail once; -rR lists them",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    heaviest_first(items)
+    if config.getoption("--second-tries"):
+        give_second_tries(items)
+
+
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The bootstrap address of one real broker for the whole session."""
@@ -62,8 +77,11 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One Spark session for all tests that compute in this process."""
-    with spark_session("local[2]", log=tmp_path_factory.mktemp("spark") / "log") as session:
-        yield session
+    with pytest.MonkeyPatch.context() as patch:
+        # No agents are run on it: a Python process that has loaded everything may take the next task, too.
+        patch.setitem(_SETTINGS, "spark.python.worker.reuse", "true")
+        with spark_session("local[2]", log=tmp_path_factory.mktemp("spark") / "log") as session:
+            yield session
 
 
 @pytest.fixture(scope="session")

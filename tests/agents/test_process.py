@@ -23,6 +23,8 @@ from streamgauge.spec.target import Target
 from .conftest import Assign
 from .stage import READING
 
+pytestmark = pytest.mark.process
+
 PATIENCE_S = 20.0
 
 

@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 from streamgauge.cli.commands import _AFTER, _BEFORE, _command, app
 from streamgauge.spec.families import all_families
 
+pytestmark = pytest.mark.process
+
 HEAVY = """
 HEAVY = {
     "pyspark", "numpy", "pandas", "pyarrow", "plotly", "matplotlib", "confluent_kafka", "scipy", "yaml",

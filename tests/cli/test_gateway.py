@@ -22,6 +22,8 @@ from streamgauge.gateway.server.authentication import load_users
 from ..gateway.server.plain_session import PlainSession, ask
 from .streamgauge_command import command, streamgauge
 
+pytestmark = pytest.mark.process
+
 NOWHERE = "127.0.0.1:1"
 CONFIG = f"""adapter_set: S
 connections:

@@ -12,6 +12,8 @@ import pytest
 
 from tests.cli.streamgauge_command import command
 
+pytestmark = pytest.mark.process
+
 ENDINGS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 STRUCK = """
 import os, signal, time

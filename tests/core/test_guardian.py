@@ -15,6 +15,8 @@ from streamgauge.core.guardian import MARK_VARIABLE, without_mark
 from streamgauge.core.guardian_process import marked
 from tests.waiting import wait_for
 
+pytestmark = pytest.mark.process
+
 STARTS = """
 import os, subprocess, sys, time
 from streamgauge.core.guardian import guard, memory_folder, promise, temporary_folder, with_mark

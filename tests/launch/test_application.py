@@ -10,6 +10,8 @@ import pytest
 
 from streamgauge.launch.application import application_settings, package_archive
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

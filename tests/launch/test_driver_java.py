@@ -14,6 +14,8 @@ from streamgauge.core import guardian
 from streamgauge.launch import driver_java
 from streamgauge.launch.driver_java import DriverJava
 
+pytestmark = pytest.mark.process
+
 # As Java: at the end of its input it writes its archive, and ends.
 LEAVES_ARCHIVE = "import pathlib, sys; sys.stdin.read(); pathlib.Path(sys.argv[1]).write_text('classes')"
 
