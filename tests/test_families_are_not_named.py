@@ -10,10 +10,7 @@ from pathlib import Path
 import pytest
 
 import streamgauge
-from streamgauge.core.entry_points import points_of
-from streamgauge.drivers.registry import driver_names
 from streamgauge.spec.families import kinds
-from streamgauge.spec.system import GROUP as SYSTEMS
 
 SOURCES = Path(streamgauge.__file__).parent
 STAGES = (
@@ -39,7 +36,6 @@ EXEMPT = {
     "plan/old_plans.py": {"contest", "fanout"},  # fields of a plan.json of 0.1
     "report/cause_words.py": {"comparison", "comparisons"},  # words of all causes are made in one place
 }
-DRIVERS_NAMED = {"launch/live_view.py": {"kafka_confluent"}}  # figures of the live view go through Kafka
 
 
 def modules() -> list[Path]:
@@ -128,14 +124,3 @@ def test_no_stage_names_a_family(module: Path) -> None:
 )
 def test_the_check_finds_what_it_looks_for(source: str, named: set[str]) -> None:
     assert named_families(source, set(kinds())) == named
-
-
-def test_no_driver_and_no_system_is_named_outside_its_room() -> None:
-    names = {*driver_names(), *points_of(SYSTEMS)} - {"simulated"}
-    found = {
-        (str(module.relative_to(SOURCES)), text)
-        for module in modules()
-        for text in _texts(ast.parse(module.read_text()))
-        if text in names
-    }
-    assert found == {(place, name) for place, named in DRIVERS_NAMED.items() for name in named}

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from streamgauge.core.errors import BadInput
-from streamgauge.flags import embedded
 from streamgauge.flags.embedded import embedded_brokers
 from streamgauge.flags.kafka_target import kafka_target, name_of
 from streamgauge.spec.target import Target
+from streamgauge.systems import local_cluster
+from streamgauge.systems.local_cluster import LocalCluster
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ def test_a_cluster_is_named_by_its_first_host(address: str | None, name: str) ->
 
 
 def test_an_address_a_file_or_an_embedded_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded.local_cluster, "find", lambda: None)
+    monkeypatch.setattr(local_cluster, "status", lambda: None)
     file = tmp_path / "target.yaml"
     file.write_text("{name: mine, driver: kafka_confluent, settings: {bootstrap: 'there:1'}}")
     assert kafka_target("here:2", None, None)["settings"] == {"bootstrap": "here:2"}
@@ -42,6 +43,7 @@ def test_brokers_are_those_of_the_embedded_one_only() -> None:
 
 
 def test_a_cluster_that_is_up_says_how_many_brokers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded.local_cluster, "find", lambda: ("127.0.0.1:1", 5))
+    running = LocalCluster(5, "127.0.0.1:1", {}, "data", "logs", ready=True)
+    monkeypatch.setattr(local_cluster, "status", lambda: running)
     assert embedded_brokers(None) == 5
     assert embedded_brokers(1) == 1

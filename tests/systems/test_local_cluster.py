@@ -52,7 +52,7 @@ def state_with(pid: int, created_s: float, data: Path) -> LocalCluster:
 
 def test_nothing_is_up_at_first(state_folder: Path) -> None:
     assert local_cluster.status() is None
-    assert local_cluster.find() is None
+    assert local_cluster.status() is None
     assert local_cluster.down() is False
     assert not state_folder.exists(), "asking leaves no trace"
 
@@ -62,7 +62,9 @@ def test_a_live_broker_is_recognised(
 ) -> None:
     created_s = psutil.Process(stranger.pid).create_time()
     write_state(state_folder, state_with(stranger.pid, created_s, tmp_path / "data"))
-    assert local_cluster.find() == ("127.0.0.1:9092", 1)
+    found = local_cluster.status()
+    assert found is not None
+    assert (found.bootstrap, found.words) == ("127.0.0.1:9092", "1 broker")
     with pytest.raises(BadInput, match="streamgauge cluster down"):
         local_cluster.up(3)
     assert local_cluster.up(1).bootstrap == "127.0.0.1:9092"

@@ -12,7 +12,7 @@ from streamgauge.core.units import format_bytes
 
 if TYPE_CHECKING:
     from streamgauge.jvm.jars import Progress
-    from streamgauge.systems.local_cluster import LocalCluster
+    from streamgauge.systems.contract import StandingState
 
 
 NOT_UP_EXIT_CODE = 3
@@ -30,8 +30,7 @@ def up(
     from rich.console import Console
 
     from streamgauge.launch.stage_line import StageLine
-    from streamgauge.systems import local_cluster
-    from streamgauge.systems.local_cluster import broker_count
+    from streamgauge.systems.standing import standing_system
 
     line = StageLine(Console(stderr=True))
     stages = Stages(line)
@@ -45,10 +44,10 @@ def up(
 
     stages.enter(Stage.STARTING_SYSTEM)
     try:
-        state = local_cluster.up(brokers, show)
+        state = standing_system().up(brokers, show)
     finally:
         stages.end()
-    _say(f"local cluster is up: {broker_count(state.brokers)}; logs in {state.logs}")
+    _say(f"local cluster is up: {state.words}; logs in {state.logs}")
     _say("end it with: streamgauge cluster down")
     typer.echo(state.bootstrap)
 
@@ -58,15 +57,14 @@ def status(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Say what is up; exit code 0 when it is, 3 when it is not."""
-    from streamgauge.systems import local_cluster
-    from streamgauge.systems.local_cluster import broker_count
+    from streamgauge.systems.standing import standing_system
 
-    state = local_cluster.status()
+    state = standing_system().status()
     if as_json:
         typer.echo(json.dumps(_as_document(state), indent=2))
     elif state is not None:
-        pids = ", ".join(f"{name} pid {broker.pid}" for name, broker in state.processes.items())
-        typer.echo(f"up: {broker_count(state.brokers)} ({pids})")
+        pids = ", ".join(f"{name} pid {pid}" for name, pid in state.pids.items())
+        typer.echo(f"up: {state.words} ({pids})")
         typer.echo(f"bootstrap: {state.bootstrap}\ndata: {state.data}\nlogs: {state.logs}")
     else:
         _say(_why_not_up())
@@ -77,36 +75,35 @@ def status(
 @cluster_app.command()
 def down() -> None:
     """Stop it and remove its data."""
-    from streamgauge.systems import local_cluster
+    from streamgauge.systems.standing import standing_system
 
-    was_there = local_cluster.down()
+    was_there = standing_system().down()
     _say("local cluster is down, its data removed" if was_there else "no local cluster was up")
 
 
-def _as_document(state: LocalCluster | None) -> dict[str, object]:
+def _as_document(state: StandingState | None) -> dict[str, object]:
     if state is None:
         return {"up": False}
     return {
         "up": True,
         "brokers": state.brokers,
         "bootstrap": state.bootstrap,
-        "processes": {name: broker.pid for name, broker in state.processes.items()},
+        "processes": state.pids,
         "data": state.data,
         "logs": state.logs,
     }
 
 
 def _why_not_up() -> str:
-    from streamgauge.systems import local_cluster
-    from streamgauge.systems.local_cluster import broker_count
+    from streamgauge.systems.standing import standing_system
 
-    state = local_cluster.last_state()
+    state = standing_system().last_state()
     if state is None:
         return "no local cluster is up; start one with: streamgauge cluster up"
     if not state.ready:
         return f"the local cluster is still starting, or its start was cut off; see {state.logs}"
     return (
-        f"the local cluster is broken: {len(state.alive())} of {broker_count(state.brokers)} left, "
+        f"the local cluster is broken: {len(state.alive())} of {state.words} left, "
         f"see {state.logs}; start anew with: streamgauge cluster up"
     )
 

@@ -228,6 +228,9 @@ class Driver(ABC):
     name: ClassVar[str]
     capabilities: ClassVar[Capabilities]
     settings_model: ClassVar[type[SpecModel]]
+    fair_client: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """By part of a target (`consumer_client` …): what the library alone needs so as not to be held up by a
+    pause of its own; it has no name across libraries, and a comparison on fair terms sets it."""
 
     @abstractmethod
     def __init__(self, target: Target, endpoints: Mapping[str, str]) -> None:
@@ -236,6 +239,10 @@ class Driver(ABC):
     @abstractmethod
     def check_reachable(self, deadline_s: float) -> dict[str, Any]:
         """Raise Unreachable, naming the address; else facts about what answered."""
+
+    def library_version(self) -> dict[str, Any]:
+        """`librdkafka`: 2.16.0; empty where there is no library."""
+        return {}
 
     @abstractmethod
     def prepare_topics(self, topics: Topics, names: tuple[str, ...]) -> list[str]:

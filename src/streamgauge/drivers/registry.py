@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from streamgauge.core.entry_points import load, points_of
-from streamgauge.core.errors import BadInput
+from streamgauge.core.errors import BadInput, NotInstalled
 from streamgauge.drivers.contract import Driver
 from streamgauge.spec.loading import parse
 from streamgauge.spec.target import Target
@@ -15,6 +16,16 @@ GROUP = "streamgauge.drivers"
 
 def driver_names() -> list[str]:
     return list(points_of(GROUP))
+
+
+def drivers_with(contract: type) -> list[str]:
+    """Names of those that keep a further contract, as far as their libraries are installed."""
+    found = []
+    for name, point in points_of(GROUP).items():
+        with suppress(NotInstalled):
+            if issubclass(load(point, f"driver {name}"), contract):
+                found.append(name)
+    return found
 
 
 def driver_class(target: Target) -> type[Driver]:

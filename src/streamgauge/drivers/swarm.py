@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from streamgauge.core.errors import BadInput
+from streamgauge.drivers.registry import driver_class, drivers_with
+from streamgauge.spec.target import Target
 
 MessageKind = Literal["base", "keyed", "json", "complex"]
 """What messages are: text, text by key, JSON, or JSON with many fields."""
@@ -20,6 +22,8 @@ MessageKind = Literal["base", "keyed", "json", "complex"]
 Heard = Callable[[int, str], None]
 """Told of each update of a measured client: the client's place in the swarm, the text of its time."""
 
+ADAPTER_SET = "KafkaConnector"
+"""Of a gateway that is started for its clients, unless they are told another."""
 _OTHER_FILES = 200
 """Open files that are no connections of clients."""
 
@@ -85,6 +89,20 @@ class SwarmDriver(ABC):
 
     @abstractmethod
     def swarm(self, options: SwarmOptions, heard: Heard) -> Swarm: ...
+
+    @abstractmethod
+    def sender_settings(self) -> dict[str, Any]:
+        """Of a `KafkaSender`, which sends what the swarm is to receive."""
+
+
+def why_no_swarms(target: Target) -> str | None:
+    """None where its driver has some."""
+    if issubclass(driver_class(target), SwarmDriver):
+        return None
+    allowed = ", ".join(drivers_with(SwarmDriver))
+    return (
+        f"target {target.name}: driver {target.driver} has no swarms, as a fan-out needs; allowed: {allowed}"
+    )
 
 
 def allow_open_files(wanted: int) -> None:

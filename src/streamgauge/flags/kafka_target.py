@@ -8,6 +8,7 @@ from typing import Any
 
 from streamgauge.core.errors import BadInput
 from streamgauge.flags.embedded import embedded_brokers
+from streamgauge.flags.shipped_targets import shipped_target
 from streamgauge.spec.loading import load_target
 
 _FETCH_WAIT_MS = 100
@@ -29,22 +30,12 @@ def kafka_target(
         return target.model_dump(mode="json", exclude_defaults=True)
     # A fetch that finds nothing is answered after this: hundreds of consumers would keep the broker busy.
     wait_ms = min(max(_FETCH_WAIT_MS, 2 * consumers), _MOST_FETCH_WAIT_MS)
-    made: dict[str, Any] = {
-        "name": name,
-        "driver": "kafka_confluent",
-        # Send at once and let the broker answer at once: what latency is measured with.
-        "producer_client": {"linger.ms": 0},
-        # … and read on at once when everything read ahead has been used up: librdkafka would wait a second.
-        "consumer_client": {
-            "fetch.min.bytes": 1,
-            "fetch.wait.max.ms": wait_ms,
-            "fetch.queue.backoff.ms": 2,
-        },
-    }
+    made = {"name": name, **shipped_target(__file__, "kafka")}
+    made["consumer_client"]["fetch.wait.max.ms"] = wait_ms
     if address is not None:
         made["settings"] = {"bootstrap": address}
     else:
-        made["system"] = {"kind": "kafka_cluster", "brokers": embedded_brokers(brokers)}
+        made["system"] = {"brokers": embedded_brokers(brokers)}
     return made
 
 

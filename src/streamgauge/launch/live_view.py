@@ -14,7 +14,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from streamgauge.core.errors import StreamgaugeError
-from streamgauge.drivers.kafka.metrics import MetricsSender, MetricsTopic, metrics_topic
+from streamgauge.drivers.kafka.metrics import MetricsSender, MetricsTopic, metrics_target, metrics_topic
 from streamgauge.jvm.jars import JarsUnavailable, fetch
 from streamgauge.launch.cluster_settings import concurrent_slots
 from streamgauge.launch.left_topics import TopicsPromise
@@ -195,6 +195,5 @@ class LiveView:
 
 
 def _promise_at(address: str, goes_with_us: bool) -> TopicsPromise:
-    kafka = {"name": "live", "driver": "kafka_confluent", "settings": {"bootstrap": address}}
     system = TargetSystem("of the live view", goes_with_us=goes_with_us)
-    return TopicsPromise(Target.model_validate(kafka), {}, system)
+    return TopicsPromise(metrics_target(address), {}, system)

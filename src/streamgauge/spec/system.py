@@ -43,7 +43,7 @@ class SystemSpec(SpecModel):
         if cls is not SystemSpec or not isinstance(content, dict):
             return handler(content)
         try:
-            kind = content["kind"] if "kind" in content else _default_kind()
+            kind = content["kind"] if "kind" in content else default_kind()
             model = system_class(kind).spec_model
         except BadInput as error:
             raise fault_at("kind", str(error), content.get("kind")) from None
@@ -76,7 +76,7 @@ def system_class(kind: str) -> Any:
 
 
 @cache
-def _default_kind() -> str:
+def default_kind() -> str:
     """Of a system that is only asked for: `system: {}`."""
     for kind in points_of(GROUP):
         if system_class(kind).is_default:

@@ -8,14 +8,56 @@ caller can boot something else (Spark) in between.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Event
 from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
+from streamgauge.jvm.jars import Progress
 from streamgauge.spec.system import SystemSpec
 
 START_DEADLINE_S = 60.0
+
+
+class StandingState(Protocol):
+    """What is known of a system that stays up, or should."""
+
+    @property
+    def brokers(self) -> int: ...
+    @property
+    def bootstrap(self) -> str: ...
+    @property
+    def data(self) -> str: ...
+    @property
+    def logs(self) -> str: ...
+    @property
+    def ready(self) -> bool:
+        """False while somebody starts it, and after a start that was cut off."""
+
+    @property
+    def pids(self) -> dict[str, int]: ...
+    @property
+    def words(self) -> str:
+        """How large it is: `3 brokers`."""
+
+    def alive(self) -> Mapping[str, object]:
+        """Those of its processes that still run."""
+
+
+class Standing(Protocol):
+    """A system of its kind that stays up between runs, one a user: `streamgauge cluster`."""
+
+    def up(self, brokers: int = 1, progress: Callable[[Progress], None] | None = None) -> StandingState: ...
+
+    def status(self) -> StandingState | None:
+        """None unless all of it runs."""
+
+    def last_state(self) -> StandingState | None:
+        """As it was left, whatever of it still runs."""
+
+    def down(self) -> bool:
+        """False when there was nothing to end."""
 
 
 class System(ABC):
@@ -34,6 +76,11 @@ class System(ABC):
         fields = {name: getattr(wanted, name) for name in type(wanted).model_fields if name != "kind"}
         fields["properties"] = {name: _text(value) for name, value in wanted.properties.items()}
         return cls(log_dir=log_dir, **fields)  # type: ignore[call-arg]
+
+    @classmethod
+    def standing(cls) -> Standing | None:
+        """The one that stays up, where this kind of system can."""
+        return None
 
     @abstractmethod
     def launch(self) -> None:

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from streamgauge.spec.system import SystemSpec
 from streamgauge.systems import local_cluster
-from streamgauge.systems.contract import START_DEADLINE_S, System
+from streamgauge.systems.contract import START_DEADLINE_S, Standing, System
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.local_cluster import LocalCluster
 
@@ -39,6 +39,10 @@ class KafkaClusterSpec(SystemSpec):
 class EmbeddedKafka(KafkaCluster):
     spec_model = KafkaClusterSpec
     is_default = True
+
+    @classmethod
+    def standing(cls) -> Standing:
+        return local_cluster
 
     @classmethod
     def of(cls, wanted: SystemSpec, log_dir: Path) -> System:

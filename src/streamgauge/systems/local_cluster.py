@@ -53,6 +53,14 @@ class LocalCluster:
     ready: bool
     """False while `up` waits; when nobody waits any more, a leftover of an `up` that was killed."""
 
+    @property
+    def pids(self) -> dict[str, int]:
+        return {name: broker.pid for name, broker in self.processes.items()}
+
+    @property
+    def words(self) -> str:
+        return broker_count(self.brokers)
+
     def alive(self) -> dict[str, psutil.Process]:
         """Those of its brokers that still run."""
         found = ((name, _ours(broker, self.data)) for name, broker in self.processes.items())
@@ -91,12 +99,6 @@ def status() -> LocalCluster | None:
     """The local cluster if all its brokers run, else None."""
     state = last_state()
     return state if state is not None and _is_up(state) else None
-
-
-def find() -> tuple[str, int] | None:
-    """Bootstrap address and broker count of the local cluster, if it is up."""
-    state = status()
-    return (state.bootstrap, state.brokers) if state is not None else None
 
 
 def down() -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from streamgauge.core.errors import BadInput
-from streamgauge.families.transports.env_file import EnvFile, read_env_file
+from streamgauge.families.transports.env_file import LIBRDKAFKA, EnvFile, read_env_file
 
 SEED = """\
 ### transport-bench's own settings ###
@@ -73,10 +73,10 @@ def test_the_seeds_own_file_is_understood(tmp_path: Path) -> None:
         "fetch_min_bytes": 1,
         "fetch_max_wait_ms": 0,
     }
-    assert found.kafka_client("consumer", "kafka_java")["max.poll.records"] == 1
-    assert "max.poll.records" not in found.kafka_client("consumer", "kafka_confluent")
-    assert found.kafka_client("producer", "kafka_java") == {"buffer.memory": 33554432}
-    assert found.kafka_client("producer", "kafka_confluent") == {"queue.buffering.max.kbytes": 32768}
+    assert found.kafka_client("consumer", {})["max.poll.records"] == 1
+    assert "max.poll.records" not in found.kafka_client("consumer", LIBRDKAFKA)
+    assert found.kafka_client("producer", {}) == {"buffer.memory": 33554432}
+    assert found.kafka_client("producer", LIBRDKAFKA) == {"queue.buffering.max.kbytes": 32768}
     assert found.aeron_properties["aeron.sender.idle.strategy"].endswith("NoOpIdleStrategy")
     assert found.aeron_directory is None, "an embedded driver is ours"
 

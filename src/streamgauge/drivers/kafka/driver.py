@@ -60,9 +60,6 @@ class KafkaDriver(Driver):
     def check_reachable(self, deadline_s: float) -> dict[str, Any]:
         return {**self.library_version(), **self._topics.check_reachable(deadline_s)}
 
-    def library_version(self) -> dict[str, Any]:
-        return {}
-
     def prepare_topics(self, topics: Topics, names: tuple[str, ...]) -> list[str]:
         return self._topics.prepare(topics, names)
 

@@ -9,6 +9,7 @@ from confluent_kafka import KafkaException, Producer
 
 from streamgauge.core.errors import Unreachable
 from streamgauge.drivers.kafka.topics import LOGGER, KafkaTopics
+from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
 
 _KEPT_MS = 600_000
@@ -19,6 +20,11 @@ _THREADS = Path("/proc/self/task")
 def metrics_topic(run: str) -> str:
     """Of one run: whoever ended first would delete what another still reads."""
     return f"_streamgauge_metrics-{run}"
+
+
+def metrics_target(bootstrap: str) -> Target:
+    """Whoever removes the topic of a run that was killed has only this."""
+    return Target(name="live", driver="kafka_confluent", settings={"bootstrap": bootstrap})
 
 
 class MetricsTopic:

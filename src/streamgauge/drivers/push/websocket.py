@@ -17,10 +17,8 @@ from streamgauge.drivers.contract import Consumer, ConsumerOptions
 from streamgauge.drivers.kafka.confluent.driver import KafkaConfluent
 from streamgauge.drivers.kafka.confluent.driver import Settings as KafkaSettings
 from streamgauge.drivers.push.swarm import PushSwarm
-from streamgauge.drivers.swarm import Heard, Swarm, SwarmDriver, SwarmOptions
+from streamgauge.drivers.swarm import ADAPTER_SET, Heard, Swarm, SwarmDriver, SwarmOptions
 from streamgauge.spec.target import Target
-
-ADAPTER_SET = "KafkaConnector"
 
 
 class Settings(KafkaSettings):

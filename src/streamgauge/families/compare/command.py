@@ -171,5 +171,5 @@ def _target(flag: str, given: str, bootstrap: str | None, brokers: int | None) -
     if bootstrap is not None:
         found["settings"] = {**settings, "bootstrap": bootstrap}
     elif "bootstrap" not in settings and "system" not in found:
-        found["system"] = {"kind": "kafka_cluster", "brokers": embedded_brokers(brokers)}
+        found["system"] = {"brokers": embedded_brokers(brokers)}
     return found

@@ -42,13 +42,6 @@ PRESETS: dict[Preset, dict[str, Any]] = {
 _MOST_IDEMPOTENT = 5
 """Requests in flight; with more, or without acks of all, no library can promise idempotence."""
 
-OWN_SETTINGS: dict[Preset, dict[str, dict[str, dict[str, Any]]]] = {
-    # Without it librdkafka pauses for up to a second whenever it has read 64 MB ahead.
-    "fair": {"kafka_confluent": {"consumer_client": {"fetch.queue.backoff.ms": 2}}},
-    "seed": {},
-}
-"""What one library alone needs, by driver: it has no name across libraries."""
-
 
 class Bursts(SpecModel):
     """Send so many messages, pause, and so on. Pauses are not counted as time."""

@@ -10,7 +10,6 @@ from streamgauge.core.clock import now_ns
 from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.engine import has_timed_loops
-from streamgauge.drivers.kafka.driver import KafkaDriver
 from streamgauge.drivers.registry import driver_class, open_driver
 from streamgauge.families.compare.client_settings import engine_row, settings_rows
 from streamgauge.families.compare.jvm_loops import JvmLoops
@@ -26,7 +25,7 @@ from streamgauge.families.compare.planned_comparison import (
     Turn,
 )
 from streamgauge.families.compare.python_loops import PythonLoops
-from streamgauge.families.compare.section import OWN_SETTINGS, Comparison, EngineName, Operation
+from streamgauge.families.compare.section import Comparison, EngineName, Operation
 from streamgauge.families.compare.timing import Place
 from streamgauge.spec.secrets import fill_in, strike_out
 from streamgauge.spec.target import Target
@@ -150,8 +149,7 @@ class TurnTaking:
 
 def _version(driver: Driver) -> str:
     """`librdkafka 2.16.0`; empty where there is no library."""
-    versions = driver.library_version() if isinstance(driver, KafkaDriver) else {}
-    return ", ".join(f"{name} {version}" for name, version in versions.items())
+    return ", ".join(f"{name} {version}" for name, version in driver.library_version().items())
 
 
 def _operation(loops: Loops, name: str, place: Place, messages: OrdinalMessages, warm: bool) -> Outcome:
@@ -169,9 +167,10 @@ def _loops(driver: Driver, comparison: Comparison) -> Loops:
 def as_compared(planned: PlannedComparison, target: Target) -> Target:
     """The target with the settings that both share, as far as its driver knows them and it has no own."""
     comparison = planned.comparison
-    known = driver_class(target).settings_model.model_fields
+    kind = driver_class(target)
+    known = kind.settings_model.model_fields
     shared = {name: value for name, value in comparison.shared_settings.items() if name in known}
-    own = OWN_SETTINGS[comparison.preset].get(target.driver, {})
+    own = kind.fair_client if comparison.preset == "fair" else {}
     clients = {part: {**values, **getattr(target, part)} for part, values in own.items()}
     return target.model_copy(update={"settings": {**shared, **target.settings}, **clients})
 

@@ -12,7 +12,7 @@ import yaml
 
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
-from streamgauge.drivers.push.websocket import ADAPTER_SET
+from streamgauge.drivers.swarm import ADAPTER_SET
 from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.families.fanout.port_traffic import port_traffic
 from streamgauge.families.fanout.scenario_messages import keys_of

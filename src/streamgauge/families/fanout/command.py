@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamgauge.core.errors import BadInput
-from streamgauge.families.fanout.names import PUSH_DRIVER, SCENARIO_NAMES
+from streamgauge.families.fanout.names import SCENARIO_NAMES
 from streamgauge.flags.options import (
     Brokers,
     listed,
@@ -118,19 +118,16 @@ def fanout(
 
 
 def _target(way: str, bootstrap: str | None, brokers: int | None, gateway: str | None) -> dict[str, Any]:
+    from streamgauge.families.fanout.targets import target_of
     from streamgauge.flags.embedded import embedded_brokers
 
     if bootstrap is not None and brokers is not None:
         raise BadInput("--brokers is for the embedded Kafka; leave it out when --bootstrap is given")
-    made: dict[str, Any] = {
-        "name": way,
-        "driver": PUSH_DRIVER if way == "gateway" else "kafka_confluent",
-        "producer_client": {"linger.ms": 0},
-    }
+    made = target_of(way)
     if bootstrap is not None:
         made["settings"] = {"bootstrap": bootstrap}
     else:
-        made["system"] = {"kind": "kafka_cluster", "brokers": embedded_brokers(brokers)}
+        made["system"] = {"brokers": embedded_brokers(brokers)}
     if way == "gateway" and gateway is not None:
         made["settings"] = {**made.get("settings", {}), "gateway": gateway}
     return made

@@ -9,8 +9,7 @@ from rich.console import Console
 
 from streamgauge.agents.diary import Manifest
 from streamgauge.core.run_dir import RunDir
-from streamgauge.drivers.registry import driver_class
-from streamgauge.drivers.swarm import SwarmDriver
+from streamgauge.drivers.swarm import why_no_swarms
 from streamgauge.families.fanout.case_gateway import case_gateway
 from streamgauge.families.fanout.hold import hold_of
 from streamgauge.families.fanout.minutes import MinuteBlocks
@@ -22,12 +21,7 @@ from streamgauge.plan.cases import Case, as_work
 
 class FanoutConduct(Conduct):
     def why_impossible(self, case: Case) -> str | None:
-        if issubclass(driver_class(case.target), SwarmDriver):
-            return None
-        return (
-            f"target {case.target.name}: driver {case.target.driver} has no swarms, as a fan-out needs; "
-            "allowed: kafka_confluent, push_websocket"
-        )
+        return why_no_swarms(case.target)
 
     def around(self, run: RunDir, case: Case, system: TargetSystem) -> AbstractContextManager[CaseSystem]:
         return case_gateway(run, case, system)

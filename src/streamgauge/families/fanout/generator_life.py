@@ -7,13 +7,10 @@ from typing import Any
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.core.clock import now_ns, read_clocks, sharpen_sleep, sleep_until
 from streamgauge.core.errors import CaseFailed, Unreachable
-from streamgauge.drivers.contract import ProducerOptions
-from streamgauge.drivers.kafka.confluent.driver import KafkaConfluent
 from streamgauge.families.fanout.event_tables import GENERATED
 from streamgauge.families.fanout.generator import Generator
 from streamgauge.families.fanout.life import FanoutLife
 from streamgauge.families.fanout.scenario_messages import ScenarioMessages
-from streamgauge.spec.secrets import fill_in
 
 _FLUSH_S = 30.0
 _IDLE_NS = 20_000_000
@@ -28,20 +25,17 @@ class GeneratorLife(FanoutLife):
         assignment, point = self.assignment, self.point
         fanout, topic = point.fanout, assignment.topics[0]
         # Whatever the clients are: it is librdkafka that sends.
-        target = fill_in(assignment.target, assignment.environment)
-        kafka = target.model_copy(update={"settings": _kafka_settings(target.settings)})
-        options = ProducerOptions(0, assignment.topics, "value", "all", "none")
-        settings = KafkaConfluent(kafka, assignment.endpoints).producer_settings(options, {"linger.ms": 0})
+        settings = self.open_driver().sender_settings()
         wall_offset_ns = read_clocks().wall_offset_ns
         rate = fanout.rate_per_s(point.scenario)
         messages = ScenarioMessages(point.mapping.kind, fanout.size, assignment.tag)
-        clients = [settings.native] * fanout.producers_of(point.scenario)
+        clients = [settings] * fanout.producers_of(point.scenario)
         try:
             self._generator = generator = Generator(messages, clients, topic, rate, wall_offset_ns)
         except Unreachable as error:
             # It was there before the clients were: so many of them are more than it can take.
             raise CaseFailed(f"Kafka did not answer beside {point.clients:,} clients: {error}") from None
-        self.manifest.settings = dict(settings.native)
+        self.manifest.settings = settings
         start = rendezvous.ready(
             reading := self.mark_connected(), meanwhile=lambda: sleep_until(now_ns() + _IDLE_NS)
         )
@@ -75,8 +69,3 @@ class GeneratorLife(FanoutLife):
     def let_go(self) -> None:
         if self._generator is not None:
             self._generator.close()
-
-
-def _kafka_settings(settings: dict[str, object]) -> dict[str, object]:
-    """Without what only clients of a gateway know."""
-    return {name: value for name, value in settings.items() if name not in ("gateway", "adapter_set")}

@@ -15,6 +15,7 @@ from streamgauge.core.clock import ClockReading, read_clocks
 from streamgauge.core.errors import BadInput, StreamgaugeError
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.registry import open_driver
+from streamgauge.drivers.swarm import SwarmDriver, why_no_swarms
 from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.spec.secrets import fill_in
@@ -48,10 +49,13 @@ class FanoutLife(ABC):
     def publish(self) -> None:
         self.live.publish()
 
-    def open_driver(self) -> Driver:
+    def open_driver(self) -> SwarmDriver:
         target = fill_in(self.assignment.target, self.assignment.environment)
-        self._driver = open_driver(target, self.assignment.endpoints)
-        return self._driver
+        if (why := why_no_swarms(target)) is not None:
+            raise BadInput(why)
+        self._driver = driver = open_driver(target, self.assignment.endpoints)
+        assert isinstance(driver, SwarmDriver)
+        return driver
 
     def mark_connected(self) -> ClockReading:
         reading = read_clocks()

@@ -6,6 +6,3 @@ from typing import Literal, get_args
 
 ScenarioName = Literal["1", "2", "3", "3jp", "3td", "3full"]
 SCENARIO_NAMES: tuple[ScenarioName, ...] = get_args(ScenarioName)
-
-PUSH_DRIVER = "push_websocket"
-"""Targets with this driver are clients of a gateway; all others read from Kafka."""

@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.families.fanout.names import PUSH_DRIVER, ScenarioName
+from streamgauge.families.fanout.names import ScenarioName
 from streamgauge.families.fanout.section import SCENARIOS, Fanout, Scenario
+from streamgauge.families.fanout.targets import is_of_a_gateway
 from streamgauge.plan.agent_tasks import AgentTask
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
@@ -80,7 +81,7 @@ class FanoutPoint(SpecModel):
 
 def points_of(fanout: Fanout, target: Target) -> Iterator[FanoutPoint]:
     """The series of a target: scenario after scenario, from few clients to many."""
-    via: Via = "gateway" if target.driver == PUSH_DRIVER else "kafka-standalone"
+    via: Via = "gateway" if is_of_a_gateway(target) else "kafka-standalone"
     if via != "gateway" and target.name in fanout.groups:
         via = "kafka-groups"
     told: set[object] = set()

@@ -10,8 +10,7 @@ import numpy as np
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S, now_ns
-from streamgauge.core.errors import BadInput
-from streamgauge.drivers.swarm import Swarm, SwarmDriver, SwarmOptions
+from streamgauge.drivers.swarm import Swarm, SwarmOptions
 from streamgauge.families.fanout.event_tables import CLIENTS, NO_KEY, TRAFFIC, UPDATES
 from streamgauge.families.fanout.life import FanoutLife
 from streamgauge.families.fanout.scenario_messages import keys_of
@@ -40,11 +39,6 @@ class SwarmLife(FanoutLife):
 
     def run(self, rendezvous: Rendezvous) -> None:
         driver = self.open_driver()
-        if not isinstance(driver, SwarmDriver):
-            raise BadInput(
-                f"target {self.assignment.target.name}: driver {self.assignment.target.driver}: no swarms; "
-                "allowed: kafka_confluent, push_websocket"
-            )
         self._swarm = swarm = driver.swarm(self._options(), self._heard)
         swarm.connect(CONNECT_DEADLINE_S, lambda: not rendezvous.stopping())
         self.manifest.settings = swarm.settings_in_force()

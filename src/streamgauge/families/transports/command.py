@@ -12,10 +12,10 @@ from streamgauge.core.errors import BadInput
 from streamgauge.core.units import parse_count, parse_rate, parse_seconds
 from streamgauge.families.transports.env_file import EnvFile, read_env_file
 from streamgauge.families.transports.targets import (
-    HARNESS,
     TransportChoices,
     chosen_names,
     engine_for,
+    harness_target,
     targets,
 )
 from streamgauge.flags.options import (
@@ -139,12 +139,12 @@ def _workload(
     from streamgauge.spec.loading import parse
     from streamgauge.spec.workload import Workload
 
-    env = choices.env
+    env, beside = choices.env, [harness_target()] if harness else []
     content: dict[str, Any] = {
         "kind": "transports",
         "name": "transports",
-        "targets": [*([HARNESS] if harness else []), *made],
-        "harness": HARNESS["name"] if harness else None,
+        "targets": [*beside, *made],
+        "harness": beside[0]["name"] if beside else None,
         "load": {
             "messages": _USUAL_ITERATIONS,
             "rate": "1k/s",

@@ -6,7 +6,7 @@ What is wrong with a transport's own keys keeps only that transport from being m
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,8 @@ _IDLE_STRATEGIES = {
     "backoff": f"{_IDLE}BackoffIdleStrategy",
 }
 _THREADING_MODES = ("DEDICATED", "SHARED_NETWORK", "SHARED", "INVOKER")
-_LIBRDKAFKA_NAMES = {"buffer.memory": "queue.buffering.max.kbytes", "max.poll.records": None}
-"""None: librdkafka has no such setting."""
+LIBRDKAFKA = {"buffer.memory": "queue.buffering.max.kbytes", "max.poll.records": None}
+"""Its names of Java's settings; None: it has no such setting."""
 
 
 @dataclass
@@ -52,14 +52,11 @@ class EnvFile:
     def complaint_of(self, transport: str) -> str | None:
         return self.complaints.get(transport.partition("-")[0])
 
-    def kafka_client(self, role: str, driver: str) -> dict[str, Any]:
-        """Native settings, by the names that the driver's library has for them."""
-        native = self.client[role]
-        if driver != "kafka_confluent":
-            return dict(native)
+    def kafka_client(self, role: str, names: Mapping[str, str | None]) -> dict[str, Any]:
+        """Native settings; `names`: what the library calls them, where that is not what Java does."""
         renamed: dict[str, Any] = {}
-        for name, value in native.items():
-            known = _LIBRDKAFKA_NAMES.get(name, name)
+        for name, value in self.client[role].items():
+            known = names.get(name, name)
             if known is not None:
                 renamed[known] = max(1, value // 1024) if known.endswith("kbytes") else value
         return renamed

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamgauge.core.errors import BadInput
-from streamgauge.families.transports.env_file import EnvFile
+from streamgauge.families.transports.env_file import LIBRDKAFKA, EnvFile
+from streamgauge.flags.shipped_targets import shipped_target
 
-HARNESS: dict[str, Any] = {"name": "harness", "driver": "simulated", "settings": {"time": "real"}}
 _BOTH_WAYS = {"aeron": ("aeron-ipc", "aeron-udp")}
-_KAFKA_DRIVERS = {"python": "kafka_confluent", "jvm": "kafka_java"}
 
 
 @dataclass(frozen=True)
@@ -49,53 +48,50 @@ def targets(names: list[str], choices: TransportChoices) -> list[dict[str, Any]]
     return [{"name": name, **_TARGETS[name](choices)} for name in names]
 
 
+def harness_target() -> dict[str, Any]:
+    """A ring in memory instead of a transport: what all the rest costs."""
+    return shipped_target(__file__, "harness")
+
+
 def _kafka(choices: TransportChoices) -> dict[str, Any]:
-    env, driver = choices.env, _KAFKA_DRIVERS[choices.engine]
+    env, made = choices.env, shipped_target(__file__, f"kafka-{choices.engine}")
+    names = LIBRDKAFKA if choices.engine == "python" else {}
     bootstrap = choices.bootstrap or env.bootstrap
-    # Send at once, and let the broker answer at once.
-    settings = {"linger_ms": 0, "fetch_min_bytes": 1, "fetch_max_wait_ms": 100, **env.kafka_settings}
-    made: dict[str, Any] = {
-        "driver": driver,
-        "settings": settings,
-        "producer_client": env.kafka_client("producer", driver),
-        "consumer_client": env.kafka_client("consumer", driver),
-    }
-    if driver == "kafka_confluent":
-        # Read on at once when everything read ahead has been used up: librdkafka would wait a second.
-        made["consumer_client"].setdefault("fetch.queue.backoff.ms", 2)
+    made["settings"] |= env.kafka_settings
+    made["producer_client"] = env.kafka_client("producer", names)
+    made["consumer_client"] = {**made.get("consumer_client", {}), **env.kafka_client("consumer", names)}
     if bootstrap is not None:
         made["settings"]["bootstrap"] = bootstrap
     else:
-        made["system"] = {"kind": "kafka_cluster"}
+        made["system"] = {}
     return made
 
 
 def _aeron(transport: str) -> Callable[[TransportChoices], dict[str, Any]]:
     def made(choices: TransportChoices) -> dict[str, Any]:
-        env = choices.env
-        settings: dict[str, Any] = {"transport": transport}
+        env, target = choices.env, shipped_target(__file__, "aeron")
+        target["settings"] = {"transport": transport}
         if env.aeron_channel is not None and env.aeron_channel.startswith(f"aeron:{transport}?"):
-            settings["channel"] = env.aeron_channel
+            target["settings"]["channel"] = env.aeron_channel
         directory = choices.aeron_directory or env.aeron_directory
         if directory is not None:
-            return {"driver": "aeron", "settings": {**settings, "directory": directory}}
-        system = {
-            "kind": "aeron_media_driver",
-            "profile": choices.aeron_profile,
-            "properties": env.aeron_properties,
-        }
-        return {"driver": "aeron", "settings": settings, "system": system}
+            target["settings"]["directory"] = directory
+            del target["system"]
+        else:
+            target["system"] |= {"profile": choices.aeron_profile, "properties": env.aeron_properties}
+        return target
 
     return made
+
+
+def _as_shipped(name: str) -> Callable[[TransportChoices], dict[str, Any]]:
+    return lambda choices: shipped_target(__file__, name)
 
 
 _TARGETS: dict[str, Callable[[TransportChoices], dict[str, Any]]] = {
     "kafka": _kafka,
     "aeron-ipc": _aeron("ipc"),
     "aeron-udp": _aeron("udp"),
-    "nats": lambda choices: {"driver": "nats_jetstream", "system": {"kind": "nats_server"}},
-    "rabbitmq": lambda choices: {"driver": "rabbitmq_streams", "system": {"kind": "rabbitmq_server"}},
-    "redis": lambda choices: {"driver": "redis_streams", "system": {"kind": "redis_server"}},
-    "zeromq": lambda choices: {"driver": "zeromq"},
+    **{name: _as_shipped(name) for name in ("nats", "rabbitmq", "redis", "zeromq")},
 }
 _IN_JVM = {"kafka", "aeron-ipc", "aeron-udp"}

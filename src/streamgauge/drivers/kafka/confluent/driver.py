@@ -37,6 +37,8 @@ class KafkaConfluent(KafkaDriver, SwarmDriver):
     capabilities = replace(KafkaDriver.capabilities, placed=True, unreported=True, transactional=True)
     settings_model = Settings
     bootstrap_name = "bootstrap.servers"
+    # Without it librdkafka pauses for up to a second whenever it has read 64 MB ahead.
+    fair_client = {"consumer_client": {"fetch.queue.backoff.ms": 2}}
 
     def library_version(self) -> dict[str, Any]:
         return {"librdkafka": confluent_kafka.libversion()[0]}
@@ -52,6 +54,10 @@ class KafkaConfluent(KafkaDriver, SwarmDriver):
             "fetch.queue.backoff.ms": 2,
         }
         return KafkaSwarm(options, heard, self.consumer_settings(None, own).native)
+
+    def sender_settings(self) -> dict[str, Any]:
+        options = ProducerOptions(0, (), "value", "all", "none")
+        return self.producer_settings(options, {"linger.ms": 0}).native
 
     def producer(self, options: ProducerOptions) -> Producer:
         own: dict[str, Any] = {}
