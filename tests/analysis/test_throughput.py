@@ -1,5 +1,42 @@
 import pytest
 
+from .recorded import START_NS, CaseEvents, Recorded
+
+US = 1000
+
+
+def rates_of(tmp_path, stamps_ns):
+    """The row of a case whose messages bear these stamps in every column."""
+    case = CaseEvents("bunches")
+    for sequence, at_ns in enumerate(stamps_ns):
+        own = {"intended_ns": START_NS, "sent_ns": START_NS + at_ns, "acked_ns": START_NS + at_ns}
+        case.receive(case.send(sequence, **own), received_ns=START_NS + at_ns)
+    recorded = Recorded(tmp_path)
+    recorded.add(case)
+    recorded.write()
+    return recorded.analyze().row("throughput", "bunches", scope="case")
+
+
+def bunches(count, length, apart_ns):
+    return [number * apart_ns for number in range(count) for _ in range(length)]
+
+
+@pytest.mark.parametrize(
+    "stamps", [bunches(5, 1000, 1000 * US), bunches(2, 2500, 2500 * US), range(0, 10**7, US)]
+)
+def test_bunches_with_one_stamp_do_not_overstate_the_rate(tmp_path, stamps):
+    """A message a µs, told of in bunches: (n − 1) / range said 1.25M and 2M for the first two."""
+    row = rates_of(tmp_path, stamps)
+    for event in ("sent", "acked", "received"):
+        assert row[f"{event}_messages_per_s"] == pytest.approx(1_000_000)
+        assert row[f"{event}_bytes_per_s"] == pytest.approx(100_000_000)
+
+
+def test_a_range_that_speaks_for_few_of_the_messages_gives_no_rate(tmp_path):
+    """4,000 at once and 1,000 soon after: whatever that says, it is not the rate of 5,000."""
+    row = rates_of(tmp_path, [0] * 4000 + [730 * US] * 1000)
+    assert row["received_messages_per_s"] is row["received_bytes_per_s"] is None
+
 
 def test_n_messages_have_n_minus_one_gaps(results):
     row = results.row("throughput", "clean", scope="case")

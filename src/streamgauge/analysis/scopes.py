@@ -15,12 +15,13 @@ from streamgauge.analysis.joining.cells import TIMES
 from streamgauge.tables.column import Table
 from streamgauge.tables.results import CASE, MEASURE, PARTITION, SECOND, TOPIC
 
-_MEMBERS: dict[str, tuple[str, ...]] = {
+MEMBERS: dict[str, tuple[str, ...]] = {
     CASE: (),
     TOPIC: ("topic",),
     PARTITION: ("topic", "partition"),
     SECOND: ("second",),
 }
+"""What tells the rows of a scope apart, beside the case."""
 _WHERE = {"topic": pa.string(), "partition": pa.int32(), "second": pa.int32()}
 
 SPANS = {
@@ -65,7 +66,7 @@ def _column(values: object) -> pa.ChunkedArray | pa.Array:
 
 
 def _merged(cells: pa.Table, aggregates: Mapping[str, str], also_by: Sequence[str], scope: str) -> pa.Table:
-    members = _MEMBERS[scope]
+    members = MEMBERS[scope]
     found = merged_by(cells, ["case", *also_by, *members], aggregates)
     if members:
         found = found.filter(pc.field(members[-1]).is_valid())

@@ -1,20 +1,28 @@
 """Table `throughput`: messages and bytes a second.
 
-n events that span a range have n − 1 gaps in it, so their rate is (n − 1) / range; it is
-null where there is no range. In the scope of one second a message is counted in the
+A rate is that of the events *after* the first stamp, over the range of stamps. Where each has a stamp of its
+own, n events have n − 1 gaps, and the rate is (n − 1) / range. But acks and records come in bunches with one
+stamp for all: those of the first bunch took time before the range began, and must not count as done within
+it. The rate is null where there is no range, and where more than half of the events are in the first bunch:
+the range then speaks for too few of them.
+
+In the scope of one second a message is counted in the
 second of its *own* time (sent, acked, received), not of its intended time: otherwise a
 backlog would look like a second of high throughput.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from streamgauge.analysis.joining.cells import OWN_SECONDS
 from streamgauge.analysis.ranges import range_s
-from streamgauge.analysis.scopes import SPANS, by_scope, measured, merged_by, result
+from streamgauge.analysis.scopes import MEMBERS, SPANS, by_scope, measured, merged_by, result
 from streamgauge.tables.results import CASE, PARTITION, SECOND, THROUGHPUT, TOPIC
 
 _AMOUNTS = {"messages": "count", "bytes": "bytes"}
@@ -24,22 +32,42 @@ def throughput(cells: pa.Table) -> pa.Table:
     """One row: a scope."""
     own = measured(cells)
     scopes = by_scope(own, SPANS, scopes=[CASE, TOPIC, PARTITION])
-    rates = {name: rate for event in OWN_SECONDS for name, rate in _rates(scopes, event).items()}
+    rates = {name: rate for event in OWN_SECONDS for name, rate in _rates(own, scopes, event).items()}
     wide = result(THROUGHPUT, {name: scopes[name] for name in scopes.column_names} | rates)
     return pa.concat_tables([wide, _by_own_second(own)])
 
 
-def _rates(scopes: pa.Table, event: str) -> dict[str, pa.Array]:
+def _rates(cells: pa.Table, scopes: pa.Table, event: str) -> dict[str, pa.Array]:
     seconds = range_s(scopes, event).fill_null(0.0).to_numpy()
     count = scopes[f"{event}_count"].fill_null(0).to_numpy()
-    size = scopes[f"{event}_bytes"].fill_null(0).to_numpy()
-    has_range = (count > 1) & (seconds > 0)
-    span_s, events = np.where(has_range, seconds, 1.0), np.where(has_range, count, 1)
-    gaps = events - 1
+    first = _at_first(cells, scopes, event)
+    later = count - first["count"]
+    is_known = (seconds > 0) & (2 * later >= count)
+    span_s = np.where(is_known, seconds, 1.0)
+    later_bytes = scopes[f"{event}_bytes"].fill_null(0).to_numpy() - first["bytes"]
     return {
-        f"{event}_messages_per_s": pa.array(gaps / span_s, mask=~has_range),
-        f"{event}_bytes_per_s": pa.array(size * gaps / events / span_s, mask=~has_range),
+        f"{event}_messages_per_s": pa.array(later / span_s, mask=~is_known),
+        f"{event}_bytes_per_s": pa.array(later_bytes / span_s, mask=~is_known),
     }
+
+
+def _at_first(cells: pa.Table, scopes: pa.Table, event: str) -> dict[str, NDArray[np.int64]]:
+    """How many events of each scope, and how many bytes, bear its first stamp."""
+    found = {what: np.zeros(scopes.num_rows, np.int64) for what in ("count", "bytes")}
+    stamps = [table[f"{event}_first_ns"].fill_null(-1).to_numpy() for table in (cells, scopes)]
+    for scope, members in MEMBERS.items():
+        rows = np.flatnonzero(scopes["scope"].to_numpy() == scope)
+        number_of = {key: row for row, key in zip(rows, _keys(scopes.take(rows), members), strict=True)}
+        owner = np.array([number_of.get(key, -1) for key in _keys(cells, members)], np.int64)
+        is_first = (owner >= 0) & (stamps[0] == stamps[1][owner])
+        for what, amounts in found.items():
+            own = cells[f"{event}_first_{what}"].fill_null(0).to_numpy()
+            np.add.at(amounts, owner[is_first], own[is_first])
+    return found
+
+
+def _keys(table: pa.Table, members: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    return zip(*(table[name].to_pylist() for name in ("case", *members)), strict=True)
 
 
 def _by_own_second(cells: pa.Table) -> pa.Table:

@@ -52,6 +52,7 @@ CELLS = pa.schema(
             for name in TIMES
             for what in ("first_ns", "last_ns", "count", "bytes")
         ),
+        *((f"{name}_first_{what}", pa.int64()) for name in OWN_SECONDS for what in ("count", "bytes")),
         ("created_count", pa.int64()),
     ]
 )
@@ -132,7 +133,15 @@ def _span(messages: Messages, cells: Groups, name: str, time: Nullable) -> dict[
     count = cells.sizes(valid)
     first, last = cells.extremes(time.values, valid)
     is_empty = count == 0
-    return {
+    at_first = {}
+    if name in OWN_SECONDS:
+        # Messages that were told of at once bear one stamp.
+        is_first = (time.values == first[cells.of_row]) & time.valid
+        at_first = {
+            f"{name}_first_count": cells.sizes(is_first),
+            f"{name}_first_bytes": cells.sums(messages.size_bytes, is_first).astype(np.int64),
+        }
+    return at_first | {
         f"{name}_first_ns": pa.array(first, mask=is_empty),
         f"{name}_last_ns": pa.array(last, mask=is_empty),
         f"{name}_count": count,
