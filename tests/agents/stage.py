@@ -10,6 +10,7 @@ from streamgauge.agents.diary import Diary
 from streamgauge.agents.live import Live
 from streamgauge.agents.producer import ProducerAgent
 from streamgauge.core.clock import ClockReading
+from streamgauge.drivers.contract import Driver
 from streamgauge.recording.columns import ReceiveColumns, SendColumns
 from streamgauge.tables.events import MARKS, RECEIVES, SENDS
 
@@ -27,7 +28,7 @@ class Stage:
         self.live = Live(assignment)
         self.rendezvous = FakeRendezvous()
 
-    def produce(self, driver: FakeDriver) -> ProducerAgent:
+    def produce(self, driver: Driver) -> ProducerAgent:
         columns = [SendColumns(n, self.recorder.files, self.recorder.writer) for n in self._numbers]
         agent = ProducerAgent(self.assignment, driver, columns, self.diary, self.live)
         agent.run(START_NS, self.rendezvous)

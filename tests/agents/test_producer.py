@@ -9,6 +9,8 @@ import pytest
 from streamgauge.agents.producer import ProducerAgent
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S
 from streamgauge.drivers.contract import Acks, ProducerOptions
+from streamgauge.drivers.simulated.driver import Simulated
+from streamgauge.spec.target import Target
 
 from .conftest import Assign
 from .fakes import START_NS, FakeClock, FakeDriver, FakeProducer, RealTimeDriver
@@ -75,6 +77,24 @@ def test_without_a_rate_a_message_is_due_when_it_is_sent(assign: Assign) -> None
     ran(stage)
     assert column(stage, "intended_ns") == column(stage, "sent_ns")
     assert len(stage.sends) == 5000
+
+
+@pytest.mark.parametrize(("count", "send_ns"), [(16, 730), (1000, 730), (5000, 730), (5000, 20_000)])
+def test_a_short_run_as_fast_as_it_goes_has_the_rate_that_it_had(
+    assign: Assign, count: int, send_ns: int
+) -> None:
+    """5,000 messages at a true 1.37M/s: with one stamp for 1,000 of them they went at 1.71M/s."""
+    # Simulated time begins at the machine's own.
+    stage = Stage(assign(messages=count, time_limit=1e9))
+    driver = Simulated(Target(name="s", driver="simulated", settings={"send_ns": send_ns}), {})
+    driver.prepare_topics(stage.assignment.load.topics, stage.assignment.topics)
+    try:
+        stage.produce(driver).clients[0].close()
+    finally:
+        driver.close()
+    sent_ns = column(stage, "sent_ns")
+    assert len(set(sent_ns)) == count
+    assert (count - 1) * NS_PER_S / (sent_ns[-1] - sent_ns[0]) == pytest.approx(NS_PER_S / send_ns, rel=0.001)
 
 
 @pytest.mark.parametrize("warm_up", [0, 1, 25])

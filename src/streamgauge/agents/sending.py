@@ -20,6 +20,7 @@ from streamgauge.agents.extent import Extent, SettlingExtent, settles
 from streamgauge.agents.live import Live
 from streamgauge.agents.pacing import Pacer, schedule_of
 from streamgauge.agents.rendezvous import Rendezvous
+from streamgauge.agents.slices import Slices
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import Driver, Producer, ProducerOptions
@@ -81,6 +82,7 @@ class Sending:
             # Consumers cannot see at once what only the leader has, or what nobody keeps: they need to know
             # how much to wait for.
             columns.follow_ends(topics, load.topics.partitions)
+        self._slices = Slices(self.client)
         self._probes = 0
         self.timed_out = False
 
@@ -179,11 +181,10 @@ class Sending:
         done = 0
         while done < len(intended) and not rendezvous.stopping():
             with columns.handing_over:
-                sent_ns = clock.now_ns()
-                taken = self.client.send(batch, topic)
+                taken, sent_ns = self._slices.send(batch, topic, end_ns)
                 if taken:
                     # Without a schedule a message is due when it is sent.
-                    due = intended[done:] if self._schedule is not None else np.full(taken, sent_ns)
+                    due = intended[done:] if self._schedule is not None else sent_ns
                     columns.add(taken, topic, sizes[done:], due, sent_ns)
             done += taken
             if done < len(intended):

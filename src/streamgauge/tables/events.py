@@ -31,7 +31,11 @@ SENDS = Table(
         Column("offset", "int64", "its place in the partition; null when not known", nullable=True),
         Column("size_bytes", "int32", "length of the value"),
         Column("intended_ns", "int64", "when the schedule wanted it sent"),
-        Column("sent_ns", "int64", "just before it was handed over"),
+        Column(
+            "sent_ns",
+            "int64",
+            "when it was handed over, to about 100 µs: a call's time is spread over its messages",
+        ),
         Column("acked_ns", "int64", "when its acknowledgement was seen; null when none came", nullable=True),
         Column("error", "string", "why it was not delivered, in the library's words", nullable=True),
     ),
