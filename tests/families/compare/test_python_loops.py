@@ -86,7 +86,19 @@ def test_pauses_between_bursts_are_not_counted() -> None:
     before = bench.world.clock.now_ns()
     outcome = bench.produce()
     assert outcome.elapsed_ns == CONNECT_NS + COUNT * SEND_NS + 5 * ACK_NS
-    assert bench.world.clock.now_ns() - before == outcome.elapsed_ns + 5 * 2 * 10**9
+    # Between five bursts there are four; behind the last one acks are waited for, and that is no pause.
+    assert bench.world.clock.now_ns() - before == outcome.elapsed_ns + 4 * 2 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("length", "bursts"), [(1, 2500), (999, 3), (1000, 3), (1250, 2), (1500, 2), (2500, 1)]
+)
+def test_bursts_have_the_length_asked_for(length: int, bursts: int) -> None:
+    bench = Bench(bursts={"length": length, "interval": "1s"})
+    before = bench.world.clock.now_ns()
+    outcome = bench.produce()
+    assert outcome.seen == COUNT
+    assert (bench.world.clock.now_ns() - before - outcome.elapsed_ns) / 10**9 == bursts - 1
 
 
 def test_a_cold_consume_counts_connecting_and_fetching() -> None:

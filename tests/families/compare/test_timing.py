@@ -47,6 +47,16 @@ def test_a_deadline_says_how_far_it_came() -> None:
         Deadline(0, "consume", 10).check(3)
 
 
+def test_a_pause_that_is_asked_for_puts_a_deadline_off() -> None:
+    deadline = Deadline(0.0, "produce", 10)
+    deadline.put_off(60)
+    deadline.check(1)
+    assert 59 < deadline.left_s <= 60
+    deadline.put_off(-61)
+    with pytest.raises(CaseFailed):
+        deadline.check(1)
+
+
 @pytest.mark.parametrize(("told", "waits_ms"), [([20], 40), ([None], 520), ([], 520)])
 def test_a_fetch_on_its_way_is_waited_for(told: list[int | None], waits_ms: int) -> None:
     clock = FakeClock()

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from streamgauge.core.clock import NS_PER_S
 from streamgauge.drivers.registry import open_driver
+from streamgauge.families.compare import turn_taking
 from streamgauge.families.compare.client_settings import settings_rows
 from streamgauge.families.compare.event_tables import CLIENT_SETTINGS, TRIALS
 from streamgauge.families.compare.planned_comparison import PlannedComparison
@@ -59,6 +61,24 @@ def test_a_turn_has_a_row_for_each_operation_cold_and_warm(tmp_path: Path) -> No
     assert warm == 20_000 - 1000 + 500_000
     assert cold == warm + 3_000_000
     assert rows[3]["elapsed_ns"] == 1_000_000 + 20 * 100
+
+
+def test_acks_of_the_last_burst_are_waited_for_within_the_time(tmp_path: Path) -> None:
+    """They came in the pause behind it, which was taken off: 19 µs were left of 519."""
+    rows = Arena(tmp_path, bursts={"length": 20}).turn(2)
+    assert rows[2]["elapsed_ns"] == 20_000 - 1000 + 500_000
+
+
+def test_a_warm_up_goes_without_bursts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """20,000 messages with a pause of a second behind each hundred took longer than a test may."""
+    driver = MemoryDriver()
+    monkeypatch.setattr(turn_taking, "open_driver", lambda *_: driver)
+    planned = planned_of({"driver": "simulated"}, bursts={"length": 100, "interval": 1})
+    side = TurnTaking("a", planned, {}, {}, seed=5)
+    before_ns = driver.world.clock.now_ns()
+    side.warm_up("t", {(0, 0): 0})
+    assert len(driver.world.log) == 20_000
+    assert driver.world.clock.now_ns() - before_ns < NS_PER_S
 
 
 def test_a_trial_that_fails_marks_itself_and_what_depends_on_it(tmp_path: Path) -> None:

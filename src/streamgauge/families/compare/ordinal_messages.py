@@ -37,9 +37,15 @@ class OrdinalMessages:
         content = np.random.default_rng((seed, length)).bytes(kept * length)
         self.values = [content[n * length : (n + 1) * length] for n in range(kept)]
 
-    def batches(self, most: int = BATCH) -> list[Outgoing]:
-        """All messages, ready to be sent."""
-        return [self._batch(first, min(most, self.count - first)) for first in range(0, self.count, most)]
+    def batches(self, most: int = BATCH, burst: int | None = None) -> list[Outgoing]:
+        """All messages, ready to be sent; no batch reaches over the end of a burst of that length."""
+        burst = burst or self.count
+        return [
+            self._batch(first, min(most, end - first))
+            for begin in range(0, self.count, burst)
+            for end in (min(begin + burst, self.count),)
+            for first in range(begin, end, most)
+        ]
 
     def _batch(self, first: int, count: int) -> Outgoing:
         values = [self.values[i % len(self.values)] for i in range(first, first + count)]

@@ -24,7 +24,7 @@ from streamgauge.drivers.contract import (
     ProducerOptions,
     Received,
 )
-from streamgauge.families.compare.ordinal_messages import BATCH, OrdinalMessages
+from streamgauge.families.compare.ordinal_messages import OrdinalMessages
 from streamgauge.families.compare.outcome import Outcome, consumed, produced
 from streamgauge.families.compare.section import Comparison, EngineName
 from streamgauge.families.compare.timing import (
@@ -52,14 +52,13 @@ class PythonLoops:
     def __init__(self, driver: Driver, comparison: Comparison) -> None:
         self._driver, self._comparison = driver, comparison
         self._partitions = comparison.topics.partitions
-        bursts = comparison.bursts
-        self._most = BATCH if bursts is None else min(BATCH, bursts.length)
         self.clients: dict[str, Producer | Consumer] = {}
         """The newest of each role; asked for their settings when nothing is timed."""
 
     def produce(self, place: Place, messages: OrdinalMessages, warm: bool) -> Outcome:
         """Send all and flush: the time ends when the fate of every message is known."""
-        batches = messages.batches(most=self._most)
+        bursts = self._comparison.bursts
+        batches = messages.batches(burst=None if bursts is None else bursts.length)
         deadline = Deadline(self._comparison.test_timeout, "produce", messages.count)
         watch = Stopwatch()
         producer = self._producer(place)
@@ -159,9 +158,12 @@ class PythonLoops:
     ) -> list[Acks]:
         bursts = self._comparison.bursts
         told: list[Acks] = []
-        in_burst = 0
         for whole in batches:
             batch = whole
+            # Before a burst, never after the last one: there its acks are waited for, and that counts.
+            if bursts is not None and batch.first_sequence > 0 and batch.first_sequence % bursts.length == 0:
+                deadline.put_off(bursts.interval)
+                watch.pause(bursts.interval)
             while len(batch):
                 taken = producer.send(batch, 0)
                 if (acks := producer.poll(0 if taken else _FULL_WAIT_S)) is not None:
@@ -169,10 +171,6 @@ class PythonLoops:
                 if taken < len(batch):
                     deadline.check(sum(map(len, told)))
                 batch = batch.rest(taken)
-            in_burst += len(whole)
-            if bursts is not None and in_burst >= bursts.length:
-                watch.pause(bursts.interval)
-                in_burst = 0
         producer.flush_soon()
         while producer.outstanding():
             if (acks := producer.poll(_FLUSH_WAIT_S)) is not None:

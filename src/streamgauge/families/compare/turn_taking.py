@@ -85,12 +85,14 @@ class TurnTaking:
         count = 1 if is_simulated else max(1, comparison.warm_up_messages)
         messages = OrdinalMessages(_WARM_UP_BYTES, count, self._seed)
         place = Place(topic, _WARM_UP_NUMBER, start)
+        # All at once: with pauses between bursts it would take minutes, and warm nothing.
+        loops = _loops(self._driver, comparison.model_copy(update={"bursts": None}))
         for operation in ("produce",) if comparison.produce_only else ("produce", "consume"):
-            outcome = _operation(self._loops, operation, place, messages, False)
+            outcome = _operation(loops, operation, place, messages, False)
             if outcome.error is not None:
                 raise CaseFailed(f"warm-up: {operation}: {outcome.error}")
         rows = [engine_row(self._side, self._loops.engine, _version(self._driver))]
-        for role, client in self._loops.clients.items():
+        for role, client in loops.clients.items():
             rows += settings_rows(self._side, role, client, self._environment)
         return rows
 

@@ -106,6 +106,12 @@ def test_bursts_pause_between_them(producer: TimedProducer, values: Values) -> N
     assert 40e6 <= produced.paused_ns < produced.elapsed_ns
 
 
+def test_pauses_do_not_use_up_the_time_that_a_loop_may_take(producer: TimedProducer, values: Values) -> None:
+    producer.produce(Work(values, 10, deadline_s=30))
+    bursts = Bursts(length=1, interval_ms=300)
+    assert producer.produce(Work(values, 10, deadline_s=1.5, bursts=bursts)).acked == 10
+
+
 def test_failures_are_counted_and_the_first_is_told(driver: JvmDriver, producer: TimedProducer) -> None:
     produced = producer.produce(Work(driver.load([b"x", b"y" * 3_000_000]), 4, deadline_s=30))
     assert (produced.acked, produced.failed) == (2, 2)
