@@ -134,7 +134,8 @@ class _Agent:
         if not settles(self._assignment.load, driver):
             yield
             return
-        warming_up = WarmingUp(self._live.warm_up_rings, rendezvous.tell_levels)
+        limit_s = self._assignment.load.warm_up_limit
+        warming_up = WarmingUp(self._live.warm_up_rings, rendezvous.tell_levels, limit_s)
         warming_up.start(start.at_ns)
         try:
             yield

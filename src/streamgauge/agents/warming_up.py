@@ -1,11 +1,13 @@
 """What an agent tells while its load warms up: a slot of time after another, its latency and its CPU.
 
-The launcher finds from it since when the load is at rest (launch/settling). It goes on until the end of the
-load: a level that rested may change, and then measuring begins anew.
+The launcher finds from it since when the load is at rest (launch/settling). It goes on while the load is
+measured, for a level that rested may change, and then measuring begins anew; but not for ever: what
+happens in a long load afterwards is for the analysis to find.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -25,8 +27,12 @@ _JOIN_DEADLINE_S = 5.0
 class WarmingUp:
     """A thread that wakes at the end of each slot; the loops only copy latencies for it."""
 
-    def __init__(self, rings: Mapping[int, LatencyRing], tell: Callable[[Levels], None]) -> None:
+    def __init__(
+        self, rings: Mapping[int, LatencyRing], tell: Callable[[Levels], None], limit_s: float
+    ) -> None:
+        """`limit_s`: how long the load may take to settle; as long again it is watched."""
         self._rings, self._tell = rings, tell
+        self._most = 2 * math.ceil(limit_s * NS_PER_S / SLOT_NS)
         self._levels: Levels = []
         self._start_ns = 0
         self._stop = threading.Event()
@@ -47,7 +53,7 @@ class WarmingUp:
         return self._levels[min(max(slot - 1, 0), len(self._levels) - 1)][2]
 
     def _watch(self) -> None:
-        while True:
+        while len(self._levels) < self._most:
             end_ns = self._start_ns + (len(self._levels) + 1) * SLOT_NS
             if self._stop.wait(max(0, end_ns - now_ns()) / NS_PER_S):
                 return
