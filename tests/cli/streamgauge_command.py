@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import psutil
+import pytest
+
+from streamgauge.cli import main
+from streamgauge.cli.commands import app
+from streamgauge.core import other_schemes
 
 DEADLINE_S = 240
 
@@ -28,6 +35,29 @@ def streamgauge(
         timeout=DEADLINE_S,
         check=False,
     )
+
+
+def in_process(
+    *arguments: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """As `streamgauge`, but here: for what a command says, where it being a process is not the point.
+
+    An exception that the command would end with as a traceback is raised. It must start nothing of its own.
+    """
+    out, errors = io.StringIO(), io.StringIO()
+    given = list(map(str, arguments))
+    with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        patch.setattr(sys, "argv", ["streamgauge", *given])
+        # Whoever opens other files is asked for by tests of their own.
+        patch.setattr(other_schemes, "use_for_other_schemes", lambda _: None)
+        for name, value in (env or {}).items():
+            patch.setenv(name, value)
+        stack.enter_context(chdir(cwd or Path.cwd()))
+        stack.enter_context(redirect_stdout(out))
+        stack.enter_context(redirect_stderr(errors))
+        code = main._carry_out(app, debug=False)
+    return subprocess.CompletedProcess(["streamgauge", *given], code, out.getvalue(), errors.getvalue())
 
 
 def one_run(out: Path) -> Path:

@@ -9,7 +9,7 @@ import pytest
 
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.loading import load_workload
-from tests.cli.streamgauge_command import streamgauge
+from tests.cli.streamgauge_command import in_process, streamgauge
 
 GOOD = """
 targets: [{name: sim, driver: simulated}]
@@ -42,7 +42,7 @@ load: {messages: 100, rate: 1k/s}
 def test_a_wrong_workload(tmp_path: Path, change: tuple[str, str], words: str) -> None:
     file = tmp_path / "w.yaml"
     file.write_text(GOOD.replace(*change))
-    done = streamgauge("run", file, "--out", tmp_path / "runs")
+    done = in_process("run", file, "--out", tmp_path / "runs")
     assert done.returncode == 2, done.stderr
     assert words in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
@@ -85,7 +85,7 @@ def test_a_wrong_workload(tmp_path: Path, change: tuple[str, str], words: str) -
 )
 def test_a_wrong_command_line(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
     state = {"STREAMGAUGE_STATE": str(tmp_path / "state")}
-    done = streamgauge(*arguments, cwd=tmp_path, env=state)
+    done = in_process(*arguments, cwd=tmp_path, env=state)
     assert done.returncode == 2, done.stderr
     assert words in done.stderr
     assert "Traceback" not in done.stderr
@@ -113,12 +113,12 @@ def test_what_only_spark_can_refuse_leaves_no_run_folder_either(tmp_path: Path) 
 
 def test_print_workload_is_a_workload(tmp_path: Path) -> None:
     """What `e2e` builds can be saved, and read back the same."""
-    printed = streamgauge(
+    printed = in_process(
         "e2e", "--print-workload", "--test-produce-messages", "5k", "--partitions", "3"
     ).stdout
     file = tmp_path / "w.yaml"
     file.write_text(printed)
-    again = streamgauge("run", file, "--print-workload")
+    again = in_process("run", file, "--print-workload")
     assert again.returncode == 0, again.stderr
     assert again.stdout == printed
     assert "messages: 5000" in printed
@@ -128,10 +128,10 @@ def test_print_workload_is_a_workload(tmp_path: Path) -> None:
 def test_what_sweep_makes_is_a_workload_too(tmp_path: Path) -> None:
     flags = ("--partitions", "1:4:*2", "--message-size", "64,1KiB", "--acks", "1,-1", "--iterations", "2")
     listed = ("--case", "topics=2,completions=no", "--case", "topics=3")
-    printed = streamgauge("sweep", "--print-workload", *flags, *listed).stdout
+    printed = in_process("sweep", "--print-workload", *flags, *listed).stdout
     file = tmp_path / "w.yaml"
     file.write_text(printed)
-    again = streamgauge("run", file, "--print-workload")
+    again = in_process("run", file, "--print-workload")
     assert again.returncode == 0, again.stderr
     assert again.stdout == printed
     cases = list(make_plan(load_workload(file), "run").cases)
@@ -141,11 +141,11 @@ def test_what_sweep_makes_is_a_workload_too(tmp_path: Path) -> None:
 
 
 def test_help_names_every_command() -> None:
-    printed = streamgauge("--help").stdout
+    printed = in_process("--help").stdout
     for name in ("run", "e2e", "sweep", "limit", "plot", "cluster", "analyze", "report", "results", "runs"):
         assert f" {name} " in printed
 
 
 def test_it_says_which_version_it_is() -> None:
-    done = streamgauge("--version")
+    done = in_process("--version")
     assert (done.returncode, done.stdout) == (0, f"streamgauge {version('streamgauge')}\n")

@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.killing import Place, after, drawn, end_at, is_taken
-from tests.cli.streamgauge_command import command, one_run, streamgauge
+from tests.cli.streamgauge_command import command, in_process, one_run, streamgauge
 from tests.waiting import wait_for
 
 KILLS = int(os.environ.get("STREAMGAUGE_KILLS", "30"))
@@ -241,15 +241,15 @@ def test_a_run_that_is_ended_after_its_last_case_says_how_to_go_on(
         assert streamgauge("report", run, env=place.environment).returncode == 0
         assert (run / "report" / "index.html").exists()
         return
-    listed = streamgauge("runs", "--out", place.out, env={"COLUMNS": "400"}).stdout
+    listed = in_process("runs", "--out", place.out, env={"COLUMNS": "400"}).stdout
     assert "not analysed" in listed
     assert f"go on with: streamgauge analyze {run}" in listed
-    shown = streamgauge("results", run)
+    shown = in_process("results", run)
     assert shown.returncode == 2
     assert f"{run}: not analysed: " in shown.stderr
     assert streamgauge("analyze", run, env=place.environment).returncode == 0
-    assert "not analysed" not in streamgauge("runs", "--out", place.out).stdout
-    assert streamgauge("results", run).returncode == 0
+    assert "not analysed" not in in_process("runs", "--out", place.out).stdout
+    assert in_process("results", run).returncode == 0
 
 
 @pytest.mark.skipif(not PROOF, reason="`make proof` ends every command 30 times")

@@ -20,7 +20,7 @@ from streamgauge.core.errors import BadInput
 from streamgauge.gateway.server.authentication import load_users
 
 from ..gateway.server.plain_session import PlainSession, ask
-from .streamgauge_command import command, streamgauge
+from .streamgauge_command import command, in_process, streamgauge
 
 pytestmark = pytest.mark.process
 
@@ -64,7 +64,7 @@ def test_check_says_that_it_is_right_and_starts_nothing(config: Path) -> None:
 
 def test_check_names_what_is_unsafe(config: Path) -> None:
     arguments = ["gateway", "--config", config, "--check", "--host", "0.0.0.0", "--allowed-origin", "*"]
-    result = streamgauge(*arguments)
+    result = in_process(*arguments)
     assert result.returncode == 4
     assert result.stdout == f"{config}: is right: adapter set S, 1 connection (Q)\n"
     for kind, setting in (
@@ -92,7 +92,7 @@ def test_check_tells_file_line_and_parameter(tmp_path: Path) -> None:
         '<param name="map.t.to">i</param>\n<param name="field.v">#{VALUE.x}</param>\n'
         "</data_provider>\n</adapters_conf>"
     )
-    result = streamgauge("gateway", "--config", path, "--check")
+    result = in_process("gateway", "--config", path, "--check")
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith(
         f"streamgauge: {path}:5: connection DEFAULT: field.v: VALUE.x: nothing can follow"

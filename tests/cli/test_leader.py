@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pytest
 
-from tests.cli.streamgauge_command import command, one_run, streamgauge
+from tests.cli.streamgauge_command import command, in_process, one_run, streamgauge
 from tests.cli.time_namespace import can_shift, shifted_by
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
@@ -95,7 +95,7 @@ def document(cluster: Cluster, kafka: str) -> dict[str, Any]:
         env=cluster.environment,
     )
     assert done.returncode == 0, done.stderr
-    shown = streamgauge("results", one_run(cluster.folder / "runs"), "--json")
+    shown = in_process("results", one_run(cluster.folder / "runs"), "--json")
     return json.loads(shown.stdout)
 
 

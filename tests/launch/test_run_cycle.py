@@ -13,7 +13,14 @@ from typing import Any
 
 import pytest
 
-from tests.cli.streamgauge_command import agents_and_brokers, command, log_of, one_run, streamgauge
+from tests.cli.streamgauge_command import (
+    agents_and_brokers,
+    command,
+    in_process,
+    log_of,
+    one_run,
+    streamgauge,
+)
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
@@ -86,7 +93,7 @@ def test_a_dead_agent_ends_the_run_within_ten_seconds_with_what_was_recorded(
     wait_for(lambda: not agents_and_brokers(run), 15)
     # What was recorded can be analysed and shown.
     assert streamgauge("analyze", run).returncode == 0
-    document = json.loads(streamgauge("results", run, "--json").stdout)
+    document = json.loads(in_process("results", run, "--json").stdout)
     assert document["status"] == "partial"
     assert document["cases"][0]["accounting"]["sent"] > 1000
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from streamgauge.report.schema import results_schema
-from tests.cli.streamgauge_command import agents_and_brokers, command, one_run, streamgauge
+from tests.cli.streamgauge_command import agents_and_brokers, command, in_process, one_run, streamgauge
 from tests.launch.test_run_cycle import end
 from tests.waiting import wait_for
 
@@ -31,14 +31,14 @@ settings:
 
 
 def printed(*arguments: str | Path) -> dict[str, Any]:
-    done = streamgauge("compare", *arguments, "--print-workload")
+    done = in_process("compare", *arguments, "--print-workload")
     assert done.returncode == 0, done.stderr
     workload: dict[str, Any] = yaml.safe_load(done.stdout)
     return workload
 
 
 def results(run: Path) -> dict[str, Any]:
-    done = streamgauge("results", run, "--json")
+    done = in_process("results", run, "--json")
     assert done.returncode == 0, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
     jsonschema.Draft202012Validator(results_schema()).validate(document)
@@ -160,7 +160,7 @@ def test_round_trips_have_fewer_messages_unless_told_otherwise() -> None:
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, arguments: list[str], words: str) -> None:
-    done = streamgauge("compare", *arguments, "--out", tmp_path, cwd=tmp_path)
+    done = in_process("compare", *arguments, "--out", tmp_path, cwd=tmp_path)
     assert done.returncode == 2, done.stdout + done.stderr
     assert words in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from streamgauge.report.schema import results_schema
-from tests.cli.streamgauge_command import one_run, streamgauge
+from tests.cli.streamgauge_command import in_process, one_run, streamgauge
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
@@ -36,7 +36,7 @@ def e2e_run(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
 
 @pytest.fixture(scope="module")
 def document(e2e_run: tuple[Path, str]) -> dict[str, Any]:
-    done = streamgauge("results", e2e_run[0], "--json")
+    done = in_process("results", e2e_run[0], "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -93,22 +93,22 @@ def test_the_console_shows_the_seeds_figures(e2e_run: tuple[Path, str]) -> None:
 
 def test_each_stage_can_be_run_again_from_the_files_before(e2e_run: tuple[Path, str]) -> None:
     run, _ = e2e_run
-    before = streamgauge("results", run, "--csv").stdout
+    before = in_process("results", run, "--csv").stdout
     assert streamgauge("analyze", run).returncode == 0
     page = run / "report" / "index.html"
     page.unlink()
-    done = streamgauge("report", run)
+    done = in_process("report", run)
     assert done.returncode == 0
     assert done.stdout.strip() == str(page)
     assert page.stat().st_size > 1_000_000
-    assert streamgauge("results", run, "--csv").stdout == before
+    assert in_process("results", run, "--csv").stdout == before
     [row] = csv.DictReader(io.StringIO(before))
     assert row["case"] == "001"
 
 
 def test_runs_lists_it(e2e_run: tuple[Path, str]) -> None:
     run, _ = e2e_run
-    done = streamgauge("runs", "--out", run.parent)
+    done = in_process("runs", "--out", run.parent)
     assert run.name in done.stdout
     assert "ok" in done.stdout
 
@@ -124,7 +124,7 @@ def test_a_damaged_event_file_is_named_and_nothing_is_lost(e2e_run: tuple[Path, 
     assert done.returncode == 2
     assert victim.name in done.stderr
     assert "Traceback" not in done.stderr
-    assert streamgauge("results", run, "--json").returncode == 0, "the old results are still there"
+    assert in_process("results", run, "--json").returncode == 0, "the old results are still there"
 
 
 def test_two_runs_at_once_on_one_cluster_do_not_touch_each_other(kafka: str, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_two_runs_at_once_on_one_cluster_do_not_touch_each_other(kafka: str, tmp
         both = list(at_once.map(run, range(2)))
     for number, done in enumerate(both):
         assert done.returncode == 0, done.stderr
-        [case] = json.loads(streamgauge("results", one_run(tmp_path / str(number)), "--json").stdout)["cases"]
+        [case] = json.loads(in_process("results", one_run(tmp_path / str(number)), "--json").stdout)["cases"]
         assert case["status"] == "ok"
         assert case["accounting"]["received"] == 100 + 300 * number
         assert case["accounting"]["unexpected"] == 0
@@ -155,7 +155,7 @@ def test_by_default_messages_count_once_the_load_is_at_rest_or_the_limit_is_said
         *("--warm-up-limit", "12s", "--out", tmp_path),
     )
     assert done.returncode == 0, done.stderr
-    [case] = json.loads(streamgauge("results", one_run(tmp_path), "--json").stdout)["cases"]
+    [case] = json.loads(in_process("results", one_run(tmp_path), "--json").stdout)["cases"]
     assert case["accounting"]["sent"] == case["accounting"]["received"] == 2000
     warmed_up = case["warm_up"]["sent"]
     # The rule needs four seconds, of which two may be those that are measured.

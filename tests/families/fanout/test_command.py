@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from streamgauge.report.schema import results_schema
-from tests.cli.streamgauge_command import agents_and_brokers, command, one_run, streamgauge
+from tests.cli.streamgauge_command import agents_and_brokers, command, in_process, one_run, streamgauge
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
@@ -119,6 +119,6 @@ def _is_swarm(process: psutil.Process) -> bool:
     ],
 )
 def test_bad_flags(flags: list[str], words: str) -> None:
-    done = streamgauge("fanout", *flags)
+    done = in_process("fanout", *flags)
     assert done.returncode == 2
     assert words in done.stderr

@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.cli.streamgauge_command import streamgauge
+from tests.cli.streamgauge_command import in_process, streamgauge
 
 
 @pytest.mark.broker
@@ -47,6 +47,6 @@ def test_a_topic_that_is_not_there(kafka: str) -> None:
     ],
 )
 def test_bad_input(arguments: list[str], words: str) -> None:
-    done = streamgauge("generate", *arguments)
+    done = in_process("generate", *arguments)
     assert done.returncode == 2
     assert words in done.stderr

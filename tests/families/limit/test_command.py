@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from streamgauge.report.schema import results_schema
-from tests.cli.streamgauge_command import agents_and_brokers, command, one_run, streamgauge
+from tests.cli.streamgauge_command import agents_and_brokers, command, in_process, one_run, streamgauge
 
 KNEE_PER_S = 3210.0
 KILLED_AFTER = 3
@@ -120,7 +120,7 @@ def test_the_answer_is_on_the_console_and_in_every_file(
     page = (run / "report" / "index.html").read_text()
     assert "Latency by rate" in page
     assert f"{held}" in page
-    asked = streamgauge("results", run, "--json")
+    asked = in_process("results", run, "--json")
     assert json.loads(asked.stdout)["limit"] == document["limit"]
 
 
@@ -159,7 +159,7 @@ def test_when_no_rate_holds_the_run_has_failed(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_one_clear_line(flags: tuple[str, ...], why: str, tmp_path: Path) -> None:
-    done = streamgauge("limit", *flags, "--out", "runs", cwd=tmp_path)
+    done = in_process("limit", *flags, "--out", "runs", cwd=tmp_path)
     assert done.returncode == 2
     assert why in done.stderr
     assert "Traceback" not in done.stderr
@@ -167,7 +167,7 @@ def test_bad_input_is_one_clear_line(flags: tuple[str, ...], why: str, tmp_path:
 
 
 def test_the_workload_is_shown(tmp_path: Path) -> None:
-    done = streamgauge("limit", *SLO, "--print-workload", cwd=tmp_path)
+    done = in_process("limit", *SLO, "--print-workload", cwd=tmp_path)
     workload = yaml.safe_load(done.stdout)
     assert workload["search"]["slo"] == ["p99<20ms", "lost=0"]
     assert workload["load"]["duration"] == 5.0

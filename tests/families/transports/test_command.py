@@ -16,18 +16,18 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from streamgauge.report.schema import results_schema
-from tests.cli.streamgauge_command import command, one_run, streamgauge
+from tests.cli.streamgauge_command import command, in_process, one_run, streamgauge
 
 
 def workload(*flags: str) -> dict[str, Any]:
-    done = streamgauge("transports", *flags, "--print-workload")
+    done = in_process("transports", *flags, "--print-workload")
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = yaml.safe_load(done.stdout)
     return found
 
 
 def refused(*flags: str) -> str:
-    done = streamgauge("transports", *flags, "--print-workload")
+    done = in_process("transports", *flags, "--print-workload")
     assert done.returncode == 2
     return done.stderr
 
@@ -78,7 +78,7 @@ def test_a_short_step_can_be_forced() -> None:
 def test_a_transport_with_a_wrong_key_is_left_out(tmp_path: Path) -> None:
     env = tmp_path / "test.env"
     env.write_text("transportLoadTest.maxRpsLimit=2000\nkafka.producers.linger=1\n")
-    done = streamgauge("transports", "--env-file", env, "--print-workload")
+    done = in_process("transports", "--env-file", env, "--print-workload")
     assert "kafka is left out" in done.stderr
     assert "did you mean kafka.producers.lingerMs?" in done.stderr
     made = yaml.safe_load(done.stdout)
