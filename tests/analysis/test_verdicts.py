@@ -92,3 +92,8 @@ def test_bottleneck_of_whole_cases(results):
     assert results.row("verdicts", "unlimited")["bottleneck"] == "client_cpu"
     assert results.row("verdicts", "missed_rate")["bottleneck"] == "generator"
     assert causes(results, "not_begun", "bottleneck") == {"nothing_measured": {}}
+
+
+def test_without_acks_none_is_claimed_and_it_is_said(results):
+    assert "no_acks" in causes(results, "no_offsets", "note")
+    assert "no_acks" not in causes(results, "clean", "note")

@@ -112,3 +112,25 @@ def test_a_signal_that_we_were_started_to_ignore_is_ignored(ignored: signal.Sign
         _, said = process.communicate(timeout=60)
     assert process.returncode == 2, "it went on and read the workload"
     assert "nonsense" in said
+
+
+LOGGING = """
+import logging, sys
+sys.argv = ["streamgauge", *sys.argv[1:]]
+from streamgauge.cli import main
+main._log(debug="-d" in sys.argv)
+logging.getLogger("py4j.clientserver").debug("Command to send: A\\nthe-token")
+logging.getLogger("py4j.java_gateway").error("Error while sending: the-token")
+logging.getLogger("some.library").debug("at length")
+logging.getLogger("some.library").warning("trouble")
+logging.getLogger("streamgauge.stages").debug("measuring")
+"""
+
+
+@pytest.mark.parametrize(("flags", "said"), [(["-d"], ["trouble", "measuring"]), ([], [])])
+def test_debug_tells_our_stages_and_no_protocol_and_no_token(flags: list[str], said: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOGGING, *flags], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert [line.rpartition(": ")[2] for line in done.stderr.splitlines()] == said
+    assert "the-token" not in done.stderr

@@ -52,3 +52,18 @@ LEFT_OUT: dict[str, str] = {
     "transports.transports.*.promises": "null, not empty, when they are not known",
 }
 """Place before → why it cannot be compared any more."""
+
+
+def without_claimed_acks(document: dict[str, Any]) -> dict[str, Any]:
+    """A case with acks=0 no longer claims acknowledgements: no count, leg, range or rate of them."""
+    for case in document.get("cases") or ():
+        if case.get("parameters", {}).get("acks") != "0":
+            continue
+        for part in (case, *case["topics"], *case["partitions"], *case["seconds"]):
+            leg = part["latency_ms"]["sent_to_acked"]
+            leg.update({name: 0 if name.endswith("count") else None for name in leg})
+            part["throughput"].update(acked_messages_per_s=None, acked_bytes_per_s=None)
+            for counts in filter(None, (part["accounting"], part["warm_up"])):
+                counts["acked"] = 0
+        case["range_s"]["published"] = None
+    return document

@@ -12,13 +12,16 @@ from streamgauge.report.words import (
     TIMES,
     case_title,
     checked_of,
+    claims_acks,
     fault_count,
     without_outcome_of,
 )
 
 
-def _case(consumers: int, completions: bool = True, iteration: int = 1, **counts: int) -> Case:
-    parameters = Parameters.model_construct(consumers=consumers, completions=completions, swept={})
+def _case(
+    consumers: int, completions: bool = True, acks: str = "all", iteration: int = 1, **counts: int
+) -> Case:
+    parameters = Parameters.model_construct(consumers=consumers, acks=acks, completions=completions, swept={})
     return Case.model_construct(
         parameters=parameters, accounting=Accounting(**counts), target="kafka", iteration=iteration
     )
@@ -62,3 +65,13 @@ def test_rounds_of_the_same_are_told_apart() -> None:
     some: dict[str, Any] = {"sent": 1}
     assert case_title(_case(1, **some)) == "kafka"
     assert case_title(_case(1, iteration=2, **some)) == "kafka round 2"
+
+
+def test_without_acks_only_consumers_tell_what_became_of_messages() -> None:
+    alone = _case(0, acks="0", sent=10)
+    assert not claims_acks(alone)
+    assert without_outcome_of(alone) == 0
+    assert checked_of(alone) == ()
+    assert "lost_write" in checked_of(_case(1, acks="0", sent=10, received=9, lost_write=1))
+    assert fault_count(_case(1, acks="0", sent=10, received=9, lost_write=1)) == 1
+    assert claims_acks(_case(1, acks="1"))

@@ -15,6 +15,7 @@ from streamgauge.core.status import CaseStatus, RunStatus
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan
 from streamgauge.plan.warm_up_file import WarmUpEnding
+from streamgauge.tables.faults import NO_ACKS, hears_of_messages
 from streamgauge.tables.results import ACCOUNTING, CASE, MEASURE, SECOND
 
 Row = dict[str, Any]
@@ -87,7 +88,12 @@ def _planned(case: Case, ended: CaseStatus | None) -> Row:
         "producers": case.load.producer_count,
         "consumers": case.load.consumer_count,
         "planned_messages": sum(known) if len(known) == len(counts) else None,
-        "has_completions": case.load.completions,
+        "has_acks": case.load.acks != NO_ACKS,
+        "has_completions": hears_of_messages(
+            completions=case.load.completions,
+            acks=case.load.acks,
+            has_consumers=case.load.consumer_count > 0,
+        ),
         "notes": case.notes,
         "compression": case.load.compression,
         "asked_ratio": case.load.message.compressibility,

@@ -65,9 +65,10 @@ def _pressure(row: Row, missed_rate: bool) -> Pressure:
         "broker_host_cores",
         "machine_share",
     )
-    return Pressure(
-        measured_count=row["measured"], missed_rate=missed_rate, **{name: row[name] for name in same}
-    )
+    known = {name: row[name] for name in same}
+    if not row["has_acks"]:
+        known["ack_ms"] = None
+    return Pressure(measured_count=row["measured"], missed_rate=missed_rate, **known)
 
 
 def _judged(row: Row, missed_rate: bool, wanted_per_s: float | None, limit: Limit) -> Judged:
@@ -123,7 +124,9 @@ def _notes(row: Row) -> Iterator[Cause]:
         yield cause(CauseCode.UNACKED, message_count=unacked)
     if row["created"]:
         yield cause(CauseCode.BROKER_TIME_IS_CREATE_TIME)
-    if row["sent"] and not row["has_completions"]:
+    if row["sent"] and not row["has_acks"]:
+        yield cause(CauseCode.NO_ACKS)
+    elif row["sent"] and not row["has_completions"]:
         yield cause(CauseCode.NO_DELIVERY_REPORTS)
     if row["sent"] and not row["consumers"]:
         yield cause(CauseCode.NO_CONSUMERS)

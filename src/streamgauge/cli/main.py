@@ -35,7 +35,7 @@ def main() -> None:
 
     own_mark()
     debug = "-d" in sys.argv or "--debug" in sys.argv
-    logging.basicConfig(level=logging.DEBUG if debug else logging.CRITICAL + 1)
+    _log(debug=debug)
     try:
         _insist_on_endings()
         _on_endings(_interrupt)
@@ -50,6 +50,16 @@ def main() -> None:
     # The interpreter's farewell takes a while too, and has nothing left to end well.
     _on_endings(_leave)
     sys.exit(code)
+
+
+def _log(*, debug: bool) -> None:
+    """Our own words: stages, agents, clients' errors. Of libraries warnings only: what py4j says at length is
+    its protocol, with the token that lets anybody command our Java."""
+    form = "%(asctime)s %(name)s: %(message)s"
+    logging.basicConfig(level=logging.WARNING if debug else logging.CRITICAL + 1, format=form)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
+    if debug:
+        logging.getLogger("streamgauge").setLevel(logging.DEBUG)
 
 
 def _carry_out(app: Callable[[], object], debug: bool) -> int:

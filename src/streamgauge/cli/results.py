@@ -1,34 +1,53 @@
-"""`streamgauge results RUN`: the figures, for people or for programs."""
+"""`streamgauge results [RUN]`: the figures, for people or for programs."""
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from streamgauge.cli.options import Debug, Run
+from streamgauge.cli.options import Debug, Out
 from streamgauge.core.errors import BadInput
 
 
 def results_command(
-    run: Run,
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[RUN]",
+            help="A run folder; or its name below `runs`; else the newest run.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document (docs/results.md).")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="One row a case.")] = False,
+    messages: Annotated[
+        bool, typer.Option("--messages", help="CSV with one row a message: all its times.")
+    ] = False,
+    out: Out = "runs",
     debug: Debug = False,
 ) -> None:
     """Show the results of a run."""
-    from streamgauge.cli.finding import find_run
+    from streamgauge.cli.finding import find_run, newest_run
     from streamgauge.report.console_renderer import print_shown
     from streamgauge.report.csv_files import results_csv
     from streamgauge.report.document import document_text
+    from streamgauge.report.message_csv import write_messages
     from streamgauge.report.result_tables import ResultTables
     from streamgauge.report.results import results_document
     from streamgauge.report.write import shown_of
 
-    if as_json and as_csv:
-        raise BadInput("--json and --csv: give one of them")
-    found = find_run(run)
+    if as_json + as_csv + messages > 1:
+        raise BadInput("--json, --csv and --messages: give one of them")
+    found = newest_run(out) if run is None else find_run(run)
+    if run is None:
+        typer.echo(f"run {found.id}", err=True)
+    if messages:
+        sys.stdout.flush()
+        write_messages(found, sys.stdout.buffer)
+        return
     tables = ResultTables.read(found)
     document = results_document(found, tables)
     if as_json:

@@ -6,10 +6,13 @@ for the stage that is waited for. So the seconds of all stages add up to those o
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Protocol
+
+LOGGER = logging.getLogger("streamgauge.stages")
 
 
 class Stage(StrEnum):
@@ -59,6 +62,7 @@ class Stages:
             began_s = max(self._since_s, self._now_s() - ago_s) if self.current else self._now_s()
             self.end(began_s)
             self.current, self._since_s = stage, began_s
+            LOGGER.debug("%s", STAGE_WORDS[stage])
             if self._view is not None:
                 self._view.begin(stage)
 
@@ -68,6 +72,7 @@ class Stages:
         if ended is not None:
             took_s = (self._now_s() if at_s is None else at_s) - self._since_s
             self._seconds[ended] = self._seconds.get(ended, 0.0) + took_s
+            LOGGER.debug("%s took %.3f s", STAGE_WORDS[ended], took_s)
             if self._view is not None:
                 self._view.end(ended, took_s)
 

@@ -98,6 +98,7 @@ def run_one_case(
                         stages,
                     )
                 finally:
+                    crew.logs.tell(assignments)
                     crew.folder.carry_over(run)
     except StreamgaugeError as error:
         outcome = CaseOutcome(CaseStatus("failed", str(error)), error=error)

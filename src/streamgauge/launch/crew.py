@@ -29,6 +29,7 @@ from streamgauge.core.errors import AgentDied, BadInput, SystemFailed
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.stages import Stage, Stages
 from streamgauge.core.steady_state import SLOT_S
+from streamgauge.launch.agent_words import AgentLogs, tell_done, tell_ready
 from streamgauge.launch.agents_folder import AgentsFolder
 from streamgauge.launch.agreed_start import ReadyAgent, agreed_start
 from streamgauge.launch.clock_watch import ClockWatch
@@ -62,6 +63,7 @@ class Crew:
         self.warm_up: WarmUp | None = None
         """How that of the last case ended, if it went on until the load was at rest."""
         self.folder, self.agents_run = folder, RunDir(folder.run)
+        self.logs = AgentLogs(folder.staged or folder.meeting_here)
         place, domain = f"meeting-{secrets.token_hex(3)}", clock_domain()
         is_served = folder.meeting_here.location != folder.meeting
         self._meeting = Meeting(folder.meeting_here, place, is_served=is_served)
@@ -174,6 +176,7 @@ class _Conversation:
         if readings is None:
             return self.give_up()
         ready = {agent: _ready_agent(told) for agent, told in readings.items()}
+        tell_ready(ready)
         self._crew.hostnames.update({agent: known.hostname for agent, known in ready.items()})
         starts = agreed_start(ready, self._meeting.lead_s, clock_domain())
         told = {agent: asdict(start) for agent, start in starts.items()}
@@ -278,6 +281,7 @@ class _Conversation:
         for agent in self._agents:
             if agent not in self._done and (told := self._call.told(agent, "done")) is not None:
                 self._done[agent] = Manifest(**told[0])
+                tell_done(self._done[agent])
 
 
 def _ready_agent(told: dict[str, Any]) -> ReadyAgent:

@@ -32,6 +32,7 @@ from streamgauge.report.document import (
 )
 from streamgauge.report.parameters import effective_parameters
 from streamgauge.report.result_tables import ResultTables, Row
+from streamgauge.tables.faults import NO_ACKS
 from streamgauge.tables.results import (
     ACCOUNTING,
     CASE,
@@ -59,7 +60,7 @@ def cases_of(cases: Iterable[PlannedCase], status: RunStatus, tables: ResultTabl
 
 
 def case_of(case: PlannedCase, status: RunStatus, tables: ResultTables) -> Case:
-    whole = _rows_by_table(tables, case.id, CASE)
+    whole = _rows_by_table(tables, case, CASE)
     verdict = next(iter(tables.rows(VERDICTS, case.id)), None)
     cpu = {row["kind"]: row["cpu_us_per_message"] for row in tables.rows(CPU, case.id)}
     latency = _latency(whole[LATENCY.name], tuple(Statistics.model_fields))
@@ -82,9 +83,9 @@ def case_of(case: PlannedCase, status: RunStatus, tables: ResultTables) -> Case:
         "bottleneck": _bottleneck(tables, case.id, verdict),
         "drift_ms_per_s": verdict["drift_ms_per_s"] if verdict else None,
         "clocks": [{name: row[name] for name in Clock.model_fields} for row in clocks],
-        "topics": _scopes(tables, case.id, TOPIC),
-        "partitions": _scopes(tables, case.id, PARTITION),
-        "seconds": _scopes(tables, case.id, SECOND),
+        "topics": _scopes(tables, case, TOPIC),
+        "partitions": _scopes(tables, case, PARTITION),
+        "seconds": _scopes(tables, case, SECOND),
     }
     return Case.model_validate(strict(content) | verdicts_of(case.id, status, tables, verdict))
 
@@ -120,15 +121,23 @@ def _bottleneck(tables: ResultTables, case_id: str, verdict: Row | None) -> dict
     return {"limit": limit, "cause": found[0].model_dump() if found else None}
 
 
-def _rows_by_table(tables: ResultTables, case_id: str, scope: str) -> dict[str, list[Row]]:
-    return {table.name: tables.rows(table, case_id, scope=scope) for table in _SCOPED_TABLES}
+def _rows_by_table(tables: ResultTables, case: PlannedCase, scope: str) -> dict[str, list[Row]]:
+    found = {table.name: tables.rows(table, case.id, scope=scope) for table in _SCOPED_TABLES}
+    return found if case.load.acks != NO_ACKS else {name: _unclaimed(rows) for name, rows in found.items()}
 
 
-def _scopes(tables: ResultTables, case_id: str, scope: str) -> list[dict[str, Any]]:
+def _unclaimed(rows: list[Row]) -> list[Row]:
+    """Without acks: a client's word that it has written a message to a socket is no acknowledgement."""
+    kept = [row for row in rows if row.get("leg") != "sent_to_acked"]
+    nothing = {"acked": 0, "acked_s": None, "acked_messages_per_s": None, "acked_bytes_per_s": None}
+    return [row | {name: value for name, value in nothing.items() if name in row} for row in kept]
+
+
+def _scopes(tables: ResultTables, case: PlannedCase, scope: str) -> list[dict[str, Any]]:
     """One short entry a topic, a partition or a second, in order."""
     fields = _SCOPE_FIELDS[scope]
     places: dict[tuple[Any, ...], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
-    for table, rows in _rows_by_table(tables, case_id, scope).items():
+    for table, rows in _rows_by_table(tables, case, scope).items():
         for row in rows:
             places[tuple(row[field] for field in fields)][table].append(row)
     # A partition is null for messages that were neither acked nor received: these come last.

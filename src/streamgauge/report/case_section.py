@@ -42,6 +42,7 @@ from streamgauge.report.words import (
     STATISTIC_NAMES,
     case_title,
     checked_of,
+    claims_acks,
     warm_up_sentence,
     without_outcome_of,
 )
@@ -112,7 +113,7 @@ def _figures(found: Sequence[Figure | None]) -> Figures:
 def accounting_tiles(case: Case) -> Tiles:
     """Every count; what nobody looked for is not said to be absent."""
     checked, missing = checked_of(case), without_outcome_of(case)
-    asked = {"received": case.parameters.consumers > 0, "acked": case.parameters.completions}
+    asked = {"received": case.parameters.consumers > 0, "acked": claims_acks(case)}
     tiles = []
     for name, title in COUNT_NAMES.items():
         count = getattr(case.accounting, name)

@@ -281,7 +281,8 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
         "s: pauses are not counted, but a library may work in them."
     ),
     CauseCode.NO_ACKS: _plain(
-        "acks=0: a message counts as produced when it was sent; only consuming tells if it arrived."
+        "acks=0: no broker confirms a message, so none is said to be published; a message counts as "
+        "produced when it was sent, and only consuming tells if it arrived."
     ),
     CauseCode.VALUES_NOT_CHECKED: _plain(
         "Values were not checked while consuming; every message was counted by its key."

@@ -45,7 +45,7 @@ def percentile_figure(case: Case, histogram: list[Row]) -> Plot | None:
     lines = [
         curve(by_leg[leg], statistics[leg], name, _LEG_STYLES[leg])
         for leg, name in LEG_NAMES.items()
-        if by_leg[leg]
+        if by_leg[leg] and statistics[leg].count
     ]
     return percentile_plot("Latency by percentile", lines)
 
@@ -56,7 +56,7 @@ def side_by_side_figure(cases: list[tuple[Case, list[Row]]]) -> Plot | None:
     for number, (case, histogram) in enumerate(cases):
         leg = case.main_leg
         rows = [row for row in histogram if row["leg"] == leg]
-        if rows:
+        if rows and case.main_latency.count:
             note = "" if leg == "intended_to_received" else f" ({LEG_NAMES[leg]})"
             name = f"{case.case} {case_title(case)}{note}"
             lines.append(curve(rows, case.main_latency, name, line_style(number, 2)))

@@ -43,15 +43,25 @@ class ResultTables:
 
 def read_result(run: RunDir, table: Table) -> pa.Table:
     """One whole result table, its columns as `tables.results` has them."""
-    files = [path for path in run.list_files(run.result(table.name), ".parquet") if not _hidden(path)]
+    files = result_files(run, table)
     if not files:
-        # Results of an analysis before that failed now are still there, and are shown.
-        if (status := read_status(run)).status == NOT_ANALYSED:
-            raise CorruptRun(f"{run.location}: {NOT_ANALYSED}: {status.reason}")
-        raise CorruptRun(
-            f"{run.url(run.result(table.name))}: missing; run `streamgauge analyze {run.location}` first"
-        )
+        raise missing_result(run, table)
     return pa.concat_tables([_read_file(run, path, table) for path in files])
+
+
+def result_files(run: RunDir, table: Table) -> list[str]:
+    """Where the rows of a result table are."""
+    return [path for path in run.list_files(run.result(table.name), ".parquet") if not _hidden(path)]
+
+
+def missing_result(run: RunDir, table: Table) -> CorruptRun:
+    """Why a table is not there, and what to do."""
+    # Results of an analysis before that failed now are still there, and are shown.
+    if (status := read_status(run)).status == NOT_ANALYSED:
+        return CorruptRun(f"{run.location}: {NOT_ANALYSED}: {status.reason}")
+    return CorruptRun(
+        f"{run.url(run.result(table.name))}: missing; run `streamgauge analyze {run.location}` first"
+    )
 
 
 def _hidden(path: str) -> bool:

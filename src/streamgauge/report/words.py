@@ -5,7 +5,7 @@ from __future__ import annotations
 from streamgauge.report.case_document import Accounting, Case
 from streamgauge.report.parameters import knob_name, knob_text, swept_text
 from streamgauge.report.quantities import NOTHING, count_text
-from streamgauge.tables.faults import faults_checked, without_outcome
+from streamgauge.tables.faults import NO_ACKS, faults_checked, hears_of_messages, without_outcome
 
 TIMES = {
     "intended": "when the schedule wanted it sent",
@@ -86,6 +86,11 @@ def knob_columns(cases: list[Case]) -> dict[str, dict[str, str]]:
     return columns
 
 
+def claims_acks(case: Case) -> bool:
+    """Whether a broker's word on messages was asked for, and heard."""
+    return case.parameters.completions and case.parameters.acks != NO_ACKS
+
+
 def checked_of(case: Case) -> tuple[str, ...]:
     """The faults that somebody looked for."""
     return faults_checked(**_looked(case))
@@ -98,7 +103,11 @@ def without_outcome_of(case: Case) -> int:
 def _looked(case: Case) -> dict[str, bool]:
     return {
         "has_consumers": case.parameters.consumers > 0,
-        "has_completions": case.parameters.completions,
+        "has_completions": hears_of_messages(
+            completions=case.parameters.completions,
+            acks=case.parameters.acks,
+            has_consumers=case.parameters.consumers > 0,
+        ),
     }
 
 

@@ -14,6 +14,15 @@ _OF_SENDING = ("failed",)
 """The only faults that can be seen without a consumer."""
 
 
+NO_ACKS = "0"
+"""Of `acks`: the client reports a message as delivered when it was written to a socket."""
+
+
+def hears_of_messages(*, completions: bool, acks: str, has_consumers: bool) -> bool:
+    """Whether anybody knows what became of a message: without acks that is for consumers to tell."""
+    return completions and (acks != NO_ACKS or has_consumers)
+
+
 def faults_checked(*, has_consumers: bool, has_completions: bool) -> tuple[str, ...]:
     """Nothing is said of what nobody looked at: arrivals without consumers, acks without reports."""
     known = FAULTS if has_consumers else _OF_SENDING
