@@ -13,7 +13,7 @@ import typer
 
 from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE
 from streamgauge.cli.options import Debug, SecretFile
-from streamgauge.core.errors import BadInput, StreamgaugeError
+from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.launch.shared_secret import find_secret
 
@@ -41,14 +41,18 @@ def follower_command(
         str | None,
         typer.Option(help="Name in results; else the host's, or --host.", show_default=False),
     ] = None,
+    wait: Annotated[float, typer.Option(help="Seconds within which the leader must be there.")] = 600.0,
     secret_file: SecretFile = None,
     debug: Debug = False,
 ) -> None:
     """Follow a leader: take agents of whatever runs there, until Ctrl-C."""
-    from streamgauge.launch.standalone import Follower, check_listening, own_address
+    from streamgauge.launch.standalone import Follower, own_address
 
     secret = find_secret(secret_file)
-    check_listening(leader_host, leader_port, _CONNECT_DEADLINE_S)
+    try:
+        _wait_for_leader(leader_host, leader_port, wait)
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED_EXIT_CODE) from None
     with tempfile.TemporaryDirectory(dir=temporary_folder(), ignore_cleanup_errors=True) as folder:
         follower = Follower(
             (leader_host, leader_port),
@@ -60,14 +64,35 @@ def follower_command(
         )
         try:
             with follower:
-                _follow(follower, f"{leader_host}:{leader_port}")
+                _follow(follower, leader_host, leader_port)
         except KeyboardInterrupt:
             typer.echo("follower ends", err=True)
             raise typer.Exit(INTERRUPTED_EXIT_CODE) from None
 
 
-def _follow(follower: Follower, leader: str) -> None:
-    """Until we are interrupted, or the leader is gone for good."""
+def _wait_for_leader(host: str, port: int, wait_s: float) -> None:
+    """Whichever of us was started first; Unreachable when nobody is there in time."""
+    from streamgauge.launch.standalone import why_not_listening
+
+    deadline = time.monotonic() + wait_s
+    is_said = False
+    while (why := why_not_listening(host, port, _CONNECT_DEADLINE_S)) is not None:
+        if time.monotonic() > deadline:
+            raise Unreachable(
+                f"{host}:{port}: no leader answered there within {wait_s:g} s: {why}; is it up, and is "
+                "this its address?"
+            )
+        if not is_said:
+            is_said = True
+            typer.echo(f"waiting for the leader at {host}:{port}", err=True)
+        time.sleep(_LOOK_S)
+
+
+def _follow(follower: Follower, host: str, port: int) -> None:
+    """Until we are interrupted, or the leader has ended."""
+    from streamgauge.launch.standalone import why_not_listening
+
+    leader = f"{host}:{port}"
     deadline = time.monotonic() + _JOIN_DEADLINE_S
     has_joined = False
     while not follower.has_ended:
@@ -75,6 +100,10 @@ def _follow(follower: Follower, leader: str) -> None:
         if not has_joined and follower.has_joined:
             has_joined = True
             typer.echo(f"joined the leader at {leader}", err=True)
+        # Spark's worker would look for it again for minutes.
+        if has_joined and follower.misses_leader and why_not_listening(host, port, _CONNECT_DEADLINE_S):
+            typer.echo(f"the leader at {leader} has ended; so does this follower", err=True)
+            return
         if not has_joined and (follower.was_refused or time.monotonic() > deadline):
             raise BadInput(
                 f"{leader}: the leader did not let us join; has it the same secret "

@@ -1,70 +1,129 @@
-"""`streamgauge leader`: where followers come together; then any command runs on all of them."""
+"""`streamgauge leader`: where followers come together; then any command runs on all of them.
+
+With flags of a test it runs that test as soon as everybody is there, prints its results, and ends.
+"""
 
 from __future__ import annotations
 
+import inspect
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE
-from streamgauge.cli.options import Debug, SecretFile
+from streamgauge.cli.options import Debug, Out, Quiet, SecretFile
+from streamgauge.cli.run_flags import asked_of, parameters_of
 from streamgauge.core.errors import StreamgaugeError, Unreachable
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.core.stages import Stage, Stages
 from streamgauge.launch.shared_secret import make_secret
 from streamgauge.launch.stage_line import StageLine
+from streamgauge.spec.families import family_of, kind_by_fields
 
 if TYPE_CHECKING:
+    from streamgauge.flags.asked import Asked
     from streamgauge.launch.standalone import JoinedFollower, Leader
 
 
 _LOOK_S = 0.5
+_ALL = "0.0.0.0"
+"""On request only; and nobody gets in without the secret."""
 
 
-def leader_command(
+def _lead(
+    asked: Callable[[], Any] | None,
+    *,
     leader_expect_offers: Annotated[int, typer.Option(help="How many followers to wait for.", min=1)] = 1,
     leader_host: Annotated[
         str | None,
         typer.Option(
-            help="Address to listen on; else this host's own towards the world.", show_default=False
+            help="Address to listen on, * for all; else this host's own towards the world.",
+            show_default=False,
         ),
     ] = None,
     leader_port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 7077,
     secret_file: SecretFile = None,
     wait: Annotated[float, typer.Option(help="Seconds within which all followers must have come.")] = 600.0,
+    out: Out = "runs",
+    quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Lead a cluster: wait for followers, and keep them together until Ctrl-C."""
-    from streamgauge.launch.standalone import Leader, check_free, own_address
+    from streamgauge.launch.standalone import Leader, check_free
 
-    host = leader_host or own_address()
+    # What is wrong with the test is said before anybody is waited for.
+    test = None if asked is None else asked()
+    listen, host = _addresses(leader_host)
     secret, file = make_secret(secret_file)
-    check_free(host, leader_port)
+    check_free(listen, leader_port)
     with tempfile.TemporaryDirectory(dir=temporary_folder()) as folder:
         try:
-            with Leader(host, leader_port, secret, Path(folder) / "master.log") as leader:
-                _say(f"leader at {leader.master}; its secret is {f'in {file}' if file else 'as given'}")
-                _Attendance(leader, leader_expect_offers).keep(wait)
+            with Leader(host, leader_port, secret, Path(folder) / "master.log", listen=listen) as leader:
+                everywhere = "" if listen == host else " and on all other addresses of this host"
+                known = f"in {file}" if file else "as given"
+                _say(f"leader at {leader.master}{everywhere}; its secret is {known}")
+                _Attendance(leader, leader_expect_offers, keeps=test is None).keep(wait)
+                if test is not None:
+                    raise typer.Exit(_run(test, leader.master, out=out, quiet=quiet, debug=debug))
         except KeyboardInterrupt:
             _say("leader ends")
             raise typer.Exit(INTERRUPTED_EXIT_CODE) from None
 
 
+def _run(test: Asked, master: str, *, out: str, quiet: bool, debug: bool) -> int:
+    from streamgauge.cli.running import Manner, run_workload
+
+    for note in test.notes:
+        if not quiet:
+            _say(note)
+    how = Manner(master=master, quiet=quiet, debug=debug)
+    return run_workload(test.workload, out=out, **how) or test.exit_code
+
+
+def _addresses(asked: str | None) -> tuple[str, str]:
+    """Where to listen, and by which address others find us."""
+    from streamgauge.launch.standalone import own_address
+
+    if asked in ("*", _ALL):
+        return _ALL, own_address()
+    return (asked or own_address(),) * 2
+
+
+def _with_test_flags() -> Callable[..., None]:
+    """Beside its own flags those of the family that a workload without a kind is of: the usual test."""
+    family = family_of(kind_by_fields(()))
+    command = family.command(next(iter(family.commands)))
+    own = {name: flag for name, flag in parameters_of(_lead).items() if name != "asked"}
+    of_test = {name: flag for name, flag in parameters_of(command).items() if name not in own}
+
+    def lead(context: typer.Context, **given: Any) -> None:
+        test = {name: given.pop(name) for name in of_test}
+        sources = {name: context.get_parameter_source(name) for name in of_test}
+        is_asked = any(source is not None and source.name != "DEFAULT" for source in sources.values())
+        _lead((lambda: asked_of(command(**test))) if is_asked else None, **given)
+
+    context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    flags = {"context": context, **own, **of_test}
+    lead.__signature__ = inspect.Signature(list(flags.values()))  # type: ignore[attr-defined]
+    lead.__annotations__ = {name: flag.annotation for name, flag in flags.items()}
+    return lead
+
+
 class _Attendance:
     """Says who comes and who is lost."""
 
-    def __init__(self, leader: Leader, expected: int) -> None:
-        self._leader, self._expected = leader, expected
+    def __init__(self, leader: Leader, expected: int, *, keeps: bool) -> None:
+        """`keeps`: it stays with them when all are there."""
+        self._leader, self._expected, self._keeps = leader, expected, keeps
         self._here: Sequence[JoinedFollower] = ()
         self._is_complete = False
 
     def keep(self, wait_s: float) -> None:
-        """Until we are interrupted; Unreachable when followers do not come in time."""
+        """Until we are interrupted, or all are there; Unreachable when they do not come in time."""
         deadline = time.monotonic() + wait_s
         self._count("waiting")
         stages = Stages(StageLine(Console(stderr=True)))
@@ -75,7 +134,7 @@ class _Attendance:
             stages.end()
 
     def _look_after(self, wait_s: float, deadline: float, stages: Stages) -> None:
-        while True:
+        while self._keeps or not self._is_complete:
             time.sleep(_LOOK_S)
             if self._leader.has_ended:
                 raise StreamgaugeError(f"the leader's Spark master ended: {self._leader.why_ended()}")
@@ -99,7 +158,8 @@ class _Attendance:
         if came and not self._is_complete and len(here) >= self._expected:
             self._is_complete = True
             cores = sum(follower.cores for follower in here)
-            _say(f"all are here, {cores} cores: use them with --master {self._leader.master}")
+            use = f": use them with --master {self._leader.master}" if self._keeps else ""
+            _say(f"all are here, {cores} cores{use}")
 
     def _count(self, news: str) -> None:
         _say(f"{len(self._here)} of {self._expected} followers: {news}")
@@ -107,3 +167,6 @@ class _Attendance:
 
 def _say(text: str) -> None:
     typer.echo(text, err=True)
+
+
+leader_command = _with_test_flags()

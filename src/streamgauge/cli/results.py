@@ -16,7 +16,7 @@ def results_command(
     run: Annotated[
         str | None,
         typer.Argument(
-            metavar="[RUN]",
+            metavar="RUN",
             help="A run folder; or its name below `runs`; else the newest run.",
             show_default=False,
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
 
@@ -23,6 +23,9 @@ from streamgauge.cli.options import (
 from streamgauge.launch.live_wish import LiveMode, LiveWish
 from streamgauge.spec.family import Family
 
+if TYPE_CHECKING:
+    from streamgauge.flags.asked import Asked
+
 _LIVE = ("live", "live_bootstrap")
 
 
@@ -35,11 +38,11 @@ def with_run_flags(family: Family[Any], command: Callable[..., Any]) -> Callable
         left_out.add("resume")
 
     def run(**given: Any) -> None:
-        own = {name: given.pop(name) for name in _parameters(command)}
+        own = {name: given.pop(name) for name in parameters_of(command)}
         _run(lambda: command(**own), **given)
 
-    shared = {name: flag for name, flag in _parameters(_run).items() if name not in (*left_out, "make")}
-    flags = {**_parameters(command), **shared}
+    shared = {name: flag for name, flag in parameters_of(_run).items() if name not in (*left_out, "make")}
+    flags = {**parameters_of(command), **shared}
     run.__signature__ = inspect.Signature(list(flags.values()))  # type: ignore[attr-defined]
     run.__annotations__ = {name: flag.annotation for name, flag in flags.items()}
     run.__doc__ = command.__doc__
@@ -61,13 +64,11 @@ def _run(
 ) -> None:
     # Here and not at the top: it loads Spark and all of the analysis, which telling the flags does not need.
     from streamgauge.cli.running import Manner, resume_run, run_or_print
-    from streamgauge.flags.asked import Asked
 
     how = Manner(master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
     if resume is not None:
         raise typer.Exit(resume_run(resume, **how))
-    made = make()
-    asked = made if isinstance(made, Asked) else Asked(made)
+    asked = asked_of(make())
     for note in asked.notes:
         if not (quiet or print_workload):
             typer.echo(note, err=True)
@@ -75,7 +76,14 @@ def _run(
     raise typer.Exit(code or (0 if print_workload else asked.exit_code))
 
 
-def _parameters(command: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+def asked_of(made: Any) -> Asked:
+    """What a family's command gave: a workload alone says it all, mostly."""
+    from streamgauge.flags.asked import Asked
+
+    return made if isinstance(made, Asked) else Asked(made)
+
+
+def parameters_of(command: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """With annotations as objects, whatever module they were written in; what is returned is not loaded."""
     flags = inspect.signature(command).parameters
     written = SimpleNamespace(__annotations__={name: flag.annotation for name, flag in flags.items()})

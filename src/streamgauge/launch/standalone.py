@@ -41,6 +41,7 @@ _LOOK_DEADLINE_S = 2.0
 _END_DEADLINE_S = 15.0
 _NAME = re.compile(r"[A-Za-z0-9_.:-]+")
 _JOINED = "Successfully registered with master"
+_LOST = "Waiting for master to reconnect"
 _REFUSED = "Failed to connect to master"
 
 
@@ -100,13 +101,15 @@ class _Daemon:
 class Leader(_Daemon):
     """A Spark master; knows who has joined."""
 
-    def __init__(self, host: str, port: int, secret: str, log: Path) -> None:
+    def __init__(self, host: str, port: int, secret: str, log: Path, *, listen: str | None = None) -> None:
+        """`host`: by which others find it; `listen`: where it listens, if not there alone."""
         self._page_port = _free_port()
         self.master = f"spark://{host}:{port}"
+        self._own_name = f"spark://{listen or host}:{port}"
         super().__init__(
             [
                 "org.apache.spark.deploy.master.Master",
-                *("--host", host, "--port", str(port), "--webui-port", str(self._page_port)),
+                *("--host", listen or host, "--port", str(port), "--webui-port", str(self._page_port)),
             ],
             {},
             secret,
@@ -123,7 +126,7 @@ class Leader(_Daemon):
                 told = json.load(answer)
         except (OSError, urllib.error.URLError, ValueError):
             return None
-        if told.get("url") != self.master:
+        if told.get("url") != self._own_name:
             return None
         return [
             JoinedFollower(worker["id"].partition("/")[0], worker["host"], worker["cores"])
@@ -159,6 +162,12 @@ class Follower(_Daemon):
         return _JOINED in log_text(self.log)
 
     @property
+    def misses_leader(self) -> bool:
+        """Whether it had joined, and then lost the leader."""
+        text = log_text(self.log)
+        return text.rfind(_LOST) > text.rfind(_JOINED) >= 0
+
+    @property
     def was_refused(self) -> bool:
         """As far as its log tells; a master says nothing to whom it does not trust."""
         return _REFUSED in log_text(self.log)
@@ -178,12 +187,19 @@ def own_address(towards: str = "192.0.2.1", port: int = 9) -> str:
         return str(probe.getsockname()[0])
 
 
-def check_listening(host: str, port: int, deadline_s: float) -> None:
-    """BadInput when nobody listens there."""
+def why_not_listening(host: str, port: int, deadline_s: float) -> str | None:
+    """None when somebody answers there."""
     try:
         socket.create_connection((host, port), deadline_s).close()
     except OSError as error:
-        raise BadInput(f"{host}:{port}: nobody answers there: {error}; is the leader up?") from error
+        return str(error)
+    return None
+
+
+def check_listening(host: str, port: int, deadline_s: float) -> None:
+    """BadInput when nobody listens there."""
+    if (why := why_not_listening(host, port, deadline_s)) is not None:
+        raise BadInput(f"{host}:{port}: nobody answers there: {why}; is the leader up?")
 
 
 def check_free(host: str, port: int) -> None:
