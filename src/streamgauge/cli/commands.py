@@ -29,12 +29,13 @@ _AFTER = {
     ),
     "leader": (
         "leader:leader_command",
-        "Lead a cluster: wait for followers, and keep them together until Ctrl-C.",
+        "Lead a cluster: wait for followers; then run the test asked for, or keep them until Ctrl-C.",
     ),
     "follower": (
         "follower:follower_command",
-        "Follow a leader: take agents of whatever runs there, until Ctrl-C.",
+        "Follow a leader: take agents of whatever runs there, until it ends.",
     ),
+    "topic": ("topic:topic_app", "Make, list and delete topics of a Kafka cluster."),
     "cluster": ("cluster:cluster_app", "A Kafka cluster on this machine that stays up between runs."),
 }
 """Those of no family: where they are, and what they do."""

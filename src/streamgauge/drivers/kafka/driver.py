@@ -15,7 +15,7 @@ from streamgauge.drivers.contract import (
 )
 from streamgauge.drivers.kafka.connection import for_librdkafka
 from streamgauge.drivers.kafka.settings import KafkaSettings, Library, Role, in_force, translate
-from streamgauge.drivers.kafka.topics import KafkaTopics
+from streamgauge.drivers.kafka.topics import KafkaTopics, TopicFound
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
 
@@ -59,6 +59,9 @@ class KafkaDriver(Driver):
 
     def check_reachable(self, deadline_s: float) -> dict[str, Any]:
         return {**self.library_version(), **self._topics.check_reachable(deadline_s)}
+
+    def found_topics(self, deadline_s: float) -> dict[str, TopicFound]:
+        return self._topics.found(deadline_s)
 
     def prepare_topics(self, topics: Topics, names: tuple[str, ...]) -> list[str]:
         return self._topics.prepare(topics, names)

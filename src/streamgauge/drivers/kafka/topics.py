@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
@@ -22,6 +22,11 @@ _TOPIC_DEADLINE_S = 30.0
 _DELETE_DEADLINE_S = 10.0
 
 
+class TopicFound(NamedTuple):
+    partitions: int
+    replicas: int
+
+
 class KafkaTopics:
     """Administration of one cluster, through librdkafka; one client for all of it."""
 
@@ -33,6 +38,16 @@ class KafkaTopics:
     def check_reachable(self, deadline_s: float) -> dict[str, Any]:
         cluster = self._cluster(deadline_s)
         return {"cluster_id": cluster.cluster_id, "brokers": len(cluster.brokers), "bootstrap": self._address}
+
+    def found(self, deadline_s: float = _TOPIC_DEADLINE_S) -> dict[str, TopicFound]:
+        """Topics that are there, by name; those that Kafka keeps for itself too."""
+        return {
+            name: TopicFound(
+                len(topic.partitions), max((len(p.replicas) for p in topic.partitions.values()), default=0)
+            )
+            for name, topic in sorted(self._cluster(deadline_s).topics.items())
+            if topic.error is None
+        }
 
     def prepare(self, topics: Topics, names: tuple[str, ...]) -> list[str]:
         """Make the missing ones; a topic that is there must have the partitions asked for."""

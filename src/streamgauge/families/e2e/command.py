@@ -14,7 +14,7 @@ from streamgauge.flags.options import (
 )
 
 if TYPE_CHECKING:
-    from streamgauge.families.e2e.workload import EndToEndWorkload
+    from streamgauge.flags.asked import Asked
 
 
 def e2e(
@@ -30,7 +30,9 @@ def e2e(
     ] = None,
     kafka_topic: Annotated[
         str | None,
-        typer.Option(help="Topic; made if it is not there; else one of the run's own.", show_default=False),
+        typer.Option(
+            help="Topic; made if it is not there, else used with its partitions.", show_default=False
+        ),
     ] = None,
     test_producer_processes: Annotated[int, typer.Option(help="How many producers.")] = 1,
     test_consumer_processes: Annotated[int, typer.Option(help="How many consumers.")] = 1,
@@ -41,7 +43,8 @@ def e2e(
     producer_acks: Annotated[Acks, typer.Option(help="Who has to confirm a message.")] = Acks.all,
     message_size: Annotated[str, typer.Option(help="Size of a message: 700, 1KiB …")] = "700",
     partitions: Annotated[
-        int | None, typer.Option(help="Partitions of the topic; else one a consumer.", show_default=False)
+        int | None,
+        typer.Option(help="Partitions of the topic; else its own, or one a consumer.", show_default=False),
     ] = None,
     replicas: Annotated[int, typer.Option(help="Replicas of the topic.")] = 1,
     warm_up_messages: Annotated[
@@ -49,13 +52,21 @@ def e2e(
     ] = "auto",
     warm_up_limit: Annotated[str, typer.Option(help="How long auto may wait for that.")] = "60s",
     brokers: Brokers = None,
-) -> EndToEndWorkload:
+) -> Asked:
     """Send messages through Kafka and account for every one, with its four times."""
     from streamgauge.families.e2e.workload import EndToEndWorkload
+    from streamgauge.flags.asked import Asked
+    from streamgauge.flags.existing_topic import partitions_there
     from streamgauge.flags.kafka_target import kafka_target
     from streamgauge.spec.loading import parse
 
     address = _address(kafka_bootstrap_host, kafka_bootstrap_port, bootstrap)
+    chosen = kafka_target(address, target, brokers)
+    notes: tuple[str, ...] = ()
+    if kafka_topic is not None and partitions is None:
+        partitions = partitions_there(chosen, kafka_topic)
+        if partitions is not None:
+            notes = (f"topic {kafka_topic} exists: it is used with its {_counted(partitions)}, and kept",)
     load: dict[str, Any] = {
         "producers": test_producer_processes,
         "consumers": test_consumer_processes,
@@ -75,10 +86,14 @@ def e2e(
     content = {
         "kind": "e2e",
         "name": "e2e",
-        "targets": [kafka_target(address, target, brokers)],
+        "targets": [chosen],
         "load": load,
     }
-    return parse(EndToEndWorkload, content, "e2e")
+    return Asked(parse(EndToEndWorkload, content, "e2e"), notes)
+
+
+def _counted(partitions: int) -> str:
+    return "1 partition" if partitions == 1 else f"{partitions} partitions"
 
 
 def _address(host: str | None, port: int, bootstrap: str | None) -> str | None:

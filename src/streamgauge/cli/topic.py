@@ -1,0 +1,135 @@
+"""`streamgauge topic`: topics by hand, where no other tool is at hand."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from streamgauge.core.errors import BadInput
+from streamgauge.flags.options import Bootstrap, Debug, TargetFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from streamgauge.drivers.contract import Driver
+
+topic_app = typer.Typer(help="Make, list and delete topics of a Kafka cluster.", no_args_is_help=True)
+
+_DEADLINE_S = 15.0
+
+Names = Annotated[list[str], typer.Argument(metavar="TOPIC…", help="Names of topics.", show_default=False)]
+
+
+@topic_app.command()
+def create(
+    names: Names,
+    partitions: Annotated[int, typer.Option(help="Partitions of each.", min=1)] = 1,
+    replicas: Annotated[int, typer.Option(help="Replicas of each.", min=1)] = 1,
+    config: Annotated[
+        list[str] | None,
+        typer.Option(help="A setting, as in retention.ms=60000; again for more.", show_default=False),
+    ] = None,
+    bootstrap: Bootstrap = None,
+    target: TargetFile = None,
+    debug: Debug = False,
+) -> None:
+    """Make topics; one that is there already is an error. Their timestamps are the broker's, unless said."""
+    from streamgauge.spec.loading import parse
+    from streamgauge.spec.topics import Topics
+
+    wanted = {"partitions": partitions, "replicas": replicas, "config": _settings(config or ())}
+    for name in names:
+        parse(Topics, {**wanted, "name": name}, "topic create")
+    with _opened(bootstrap, target) as driver:
+        there = _found(driver)
+        if taken := [name for name in names if name in there]:
+            raise BadInput(f"topic create: already there: {', '.join(taken)}; nothing was made")
+        made = driver.prepare_topics(parse(Topics, wanted, "topic create"), tuple(dict.fromkeys(names)))
+    for name in made:
+        typer.echo(f"made {name}: {_counted(partitions, 'partition')}, {_counted(replicas, 'replica')}")
+
+
+@topic_app.command("list")
+def list_topics(
+    bootstrap: Bootstrap = None,
+    target: TargetFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    internal: Annotated[bool, typer.Option("--internal", help="Also those that Kafka keeps.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Name the topics that are there, with their partitions and replicas."""
+    with _opened(bootstrap, target) as driver:
+        found = {name: topic for name, topic in _found(driver).items() if internal or name[:2] != "__"}
+    if as_json:
+        typer.echo(json.dumps({name: topic._asdict() for name, topic in found.items()}, indent=2))
+        return
+    for name, topic in found.items():
+        typer.echo(
+            f"{name}  {_counted(topic.partitions, 'partition')}, {_counted(topic.replicas, 'replica')}"
+        )
+    if not found:
+        typer.echo("no topics", err=True)
+
+
+@topic_app.command()
+def delete(
+    names: Names, bootstrap: Bootstrap = None, target: TargetFile = None, debug: Debug = False
+) -> None:
+    """Delete topics; one that is not there is an error, and then none is deleted."""
+    with _opened(bootstrap, target) as driver:
+        there = _found(driver)
+        if missing := [name for name in names if name not in there]:
+            raise BadInput(f"topic delete: not there: {', '.join(missing)}; nothing was deleted")
+        driver.remove_topics(list(dict.fromkeys(names)))
+    for name in dict.fromkeys(names):
+        typer.echo(f"deleted {name}")
+
+
+@contextmanager
+def _opened(bootstrap: str | None, file: Path | None) -> Iterator[Driver]:
+    """The cluster at the address, of the target, or the local one that is up."""
+    from streamgauge.drivers.registry import open_driver
+    from streamgauge.flags.kafka_target import kafka_target
+    from streamgauge.spec.secrets import environment_of, fill_in
+    from streamgauge.spec.target import Target
+    from streamgauge.systems import local_cluster
+
+    chosen = Target.model_validate(kafka_target(bootstrap, file, None))
+    endpoints: dict[str, str] = {}
+    if chosen.system is not None:
+        if (running := local_cluster.find()) is None:
+            raise BadInput(
+                "topic: say where Kafka is: --bootstrap HOST:PORT, --target FILE, or `streamgauge cluster up`"
+            )
+        endpoints["bootstrap"] = running[0]
+    driver = open_driver(fill_in(chosen, environment_of(chosen)), endpoints)
+    try:
+        yield driver
+    finally:
+        driver.close()
+
+
+def _found(driver: Driver) -> dict[str, Any]:
+    from streamgauge.drivers.kafka.driver import KafkaDriver
+
+    if not isinstance(driver, KafkaDriver):
+        raise BadInput(f"topic: {type(driver).__name__} is no Kafka: topics by hand are for Kafka alone")
+    return dict(driver.found_topics(_DEADLINE_S))
+
+
+def _settings(given: list[str] | tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise BadInput(f"--config {text}: is not name=value, as in retention.ms=60000")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,68 @@
+"""A follower that was started before its leader."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from streamgauge.cli import follower
+from streamgauge.core.errors import Unreachable
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def test_a_leader_that_comes_later_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
+    port = free_port()
+    waiting = threading.Thread(target=follower._wait_for_leader, args=("127.0.0.1", port, 30.0))
+    waiting.start()
+    deadline = time.monotonic() + 20
+    said = ""
+    while "waiting for the leader" not in said and time.monotonic() < deadline:
+        said += capsys.readouterr().err
+        time.sleep(0.02)
+    with socket.create_server(("127.0.0.1", port)):
+        waiting.join(20)
+    assert not waiting.is_alive()
+    assert said == f"waiting for the leader at 127.0.0.1:{port}\n"
+
+
+def test_a_leader_that_never_comes_is_said_and_not_waited_for_longer() -> None:
+    with pytest.raises(Unreachable, match="no leader answered there within 0 s"):
+        follower._wait_for_leader("127.0.0.1", free_port(), 0.0)
+
+
+class _Worker:
+    """As a follower's Spark worker is seen: it has joined, and then lost the leader."""
+
+    has_ended, has_joined, was_refused = False, True, False
+
+    def __init__(self, misses: list[bool]) -> None:
+        self._misses = misses
+
+    @property
+    def misses_leader(self) -> bool:
+        return self._misses.pop(0)
+
+
+def test_a_follower_ends_with_its_leader(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follower, "_LOOK_S", 0.0)
+    worker: Any = _Worker([False, True])
+    follower._follow(worker, "127.0.0.1", free_port())
+    assert "has ended; so does this follower" in capsys.readouterr().err
+
+
+def test_a_leader_that_is_still_there_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark's own word on it may be a moment's; who listens there decides."""
+    monkeypatch.setattr(follower, "_LOOK_S", 0.0)
+    worker: Any = _Worker([True, True])
+    with socket.create_server(("127.0.0.1", 0)) as leader, pytest.raises(IndexError):
+        follower._follow(worker, "127.0.0.1", leader.getsockname()[1])
