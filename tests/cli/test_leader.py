@@ -195,6 +195,34 @@ def test_nothing_is_left_when_all_are_ended(cluster: Cluster) -> None:
     assert alive == []
 
 
+def test_in_two_steps_the_follower_first(kafka: str, tmp_path: Path) -> None:
+    """The leader listens everywhere, runs what its flags ask for, and ends; so does its follower."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = str(probe.getsockname()[1])
+    made = Cluster(tmp_path, "", {"STREAMGAUGE_SECRET": "a-secret-of-this-test-alone"})
+    where = ("--leader-port", port)
+    with ExitStack() as stack:
+        stack.callback(made.end)
+        of_follower = ("--leader-host", "127.0.0.1", "--host", "127.0.0.2", "--name", "left", "--cores", "2")
+        made.start("left", "follower", *where, *of_follower)
+        wait_for(lambda: "waiting for the leader" in made.said_by("left"), "the follower waits")
+        host, kafka_port = kafka.split(":")
+        led = streamgauge(
+            *("leader", "--leader-host", "*", *where, "--out", tmp_path / "runs"),
+            *("--kafka-bootstrap-host", host, "--kafka-bootstrap-port", kafka_port),
+            *("--test-produce-messages", "500", "--warm-up-messages", "none"),
+            env=made.environment,
+        )
+        assert led.returncode == 0, led.stderr
+        assert "on all other addresses" in led.stderr
+        assert "all are here, 2 cores" in led.stderr
+        assert "sent 500" in led.stdout
+        assert made.processes["left"].wait(60) == 0
+        assert "so does this follower" in made.said_by("left")
+    newest = streamgauge("results", "--json", "--out", tmp_path / "runs")
+    assert json.loads(newest.stdout)["cases"][0]["accounting"]["received"] == 500
+
+
 def true_median_ms(run: Path, case: dict[str, Any]) -> float:
     """From the events, with the shifts that only the test knows."""
     shifts = {clock["agent"]: SHIFTS_MS[clock["hostname"]] * 1_000_000 for clock in case["clocks"]}

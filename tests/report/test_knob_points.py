@@ -117,3 +117,16 @@ def test_a_knob_that_is_none_is_refused() -> None:
 def test_a_run_without_any_latency_is_refused() -> None:
     with pytest.raises(BadInput, match="no case with a latency"):
         knob_plot([document_of("run-a", [])], "partitions")
+
+
+def test_what_follows_from_a_knob_makes_no_panel() -> None:
+    """As a time limit and a count follow from a rate: only what tells cases apart beside it does."""
+    cases = [
+        point_case(rate=rate, swept={"rate": rate, "time_limit": 2 * rate, "messages": 10 * rate, "x": x})
+        for rate in (100.0, 1000.0)
+        for x in ("a", "b")
+    ]
+    plot = knob_plot([document_of("run-a", cases)], "rate")
+    assert plot is not None
+    assert [panel.title for panel in plot.panels] == ["x a", "x b"]
+    assert all(set(panel.points["kafka"]) == {100.0, 1000.0} for panel in plot.panels)

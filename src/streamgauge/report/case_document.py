@@ -41,6 +41,8 @@ class Accounting(Part):
 
 class BriefStatistics(Part):
     count: Count = 0
+    mean: float | None = None
+    min: float | None = None
     p50: float | None = None
     p99: float | None = None
     max: float | None = None

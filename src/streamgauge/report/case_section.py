@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from streamgauge.report.case_document import Brief, BriefStatistics, Case, Partition, Statistics
+from streamgauge.report.case_document import BriefStatistics, Case, Partition, Statistics, Topic
 from streamgauge.report.cause_words import limit_text
 from streamgauge.report.figures import percentile_figure
 from streamgauge.report.hosts import clock_words, hosts_of
@@ -51,6 +51,7 @@ from streamgauge.tables.percentile_support import is_supported
 from streamgauge.tables.results import HISTOGRAM, RESOURCES
 
 _EVENTS = ("sent", "acked", "received")
+_BRIEF_LATENCIES = ("min", "mean", "p50", "p99", "max")
 _BRIEF_COUNTS = ("sent", "received", "lost_write", "unseen", "duplicate", "out_of_order")
 
 
@@ -235,9 +236,11 @@ def _resource_pairs(case: Case) -> list[tuple[str, Sequence[str]]]:
 def _details(case: Case) -> list[Block]:
     brief = (
         *(Column(COUNT_NAMES[name], Unit.COUNT) for name in _BRIEF_COUNTS),
-        *(Column(f"{name} ms", Unit.MS) for name in ("p50", "p99", "max")),
+        *(Column(f"{name} ms", Unit.MS) for name in _BRIEF_LATENCIES),
         Column("sent/s", Unit.PER_S),
         Column("received/s", Unit.PER_S),
+        Column("KiB/s", Unit.NUMBER),
+        Column("msg/s", Unit.PER_S),
     )
     topics = [row(part.topic, *_brief(part)) for part in case.topics]
     partitions = [row(_partition_name(part), *_brief(part)) for part in case.partitions]
@@ -270,12 +273,14 @@ def _partition_name(part: Partition) -> str:
     return f"{part.topic or NOTHING} / {number}"
 
 
-def _brief(part: Brief) -> list[Cell | float | int | None]:
+def _brief(part: Topic | Partition) -> list[Cell | float | int | None]:
     legs = part.latency_ms
     latency = legs.intended_to_received if legs.intended_to_received.count else legs.sent_to_acked
     return [
         *(getattr(part.accounting, name) for name in _BRIEF_COUNTS),
-        *(percentile_cell(latency, name) for name in ("p50", "p99", "max")),
+        *(percentile_cell(latency, name) for name in _BRIEF_LATENCIES),
         part.throughput.sent_messages_per_s,
         part.throughput.received_messages_per_s,
+        part.delivery.kib_per_s,
+        part.delivery.messages_per_s,
     ]

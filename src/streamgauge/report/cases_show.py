@@ -55,6 +55,7 @@ def show_cases(
     has_overview: bool = True,
     counted: Sequence[Case] | None = None,
     are_folded: bool = False,
+    compared_at_most: int = _COMPARED_AT_MOST,
 ) -> Shown:
     """`answer`: what the run was made to find out, where that is not a latency; `first`: sections above the
     cases; `counted`: the cases whose verdicts are the run's, when not all are."""
@@ -62,7 +63,7 @@ def show_cases(
     judged = {f"case {case.case}": case for case in (cases if counted is None else counted)}
     sections = list(first)
     if len(cases) > 1 and has_overview:
-        sections.append(overview_section(cases, tables))
+        sections.append(overview_section(cases, tables, compared_at_most))
     for case in cases:
         is_open = len(cases) <= _OPEN_AT_MOST and not are_folded
         section = case_section(case, tables, is_open=is_open, is_alone=len(cases) == 1)
@@ -163,8 +164,10 @@ def accounting_fact(cases: list[Case]) -> Fact:
     return Fact("Faults", count_text(faults) if sent else NOTHING, "", lines, tone)
 
 
-def overview_section(cases: list[Case], tables: ResultTables) -> Section:
-    few = cases if len(cases) <= _COMPARED_AT_MOST else []
+def overview_section(
+    cases: list[Case], tables: ResultTables, compared_at_most: int = _COMPARED_AT_MOST
+) -> Section:
+    few = cases if len(cases) <= compared_at_most else []
     figure = side_by_side_figure([(case, tables.rows(HISTOGRAM, case.case)) for case in few])
     return Section("All cases", [overview_table(cases), Figures([figure] if figure else [])])
 

@@ -6,7 +6,7 @@ as if they were one: the least of the least, the mean over all messages, the rat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,7 +86,7 @@ class KnobPlot:
 def knob_plot(documents: Sequence[CasesDocument], knob: str | None = None) -> KnobPlot | None:
     """None when no knob was turned, unless one is named: then it is plotted all the same."""
     cases = [case for document in documents for case in _whole_cases(document)]
-    varied = [name for name, value_of in KNOBS.items() if len(_values(cases, value_of)) > 1]
+    varied = [name for name, value_of in KNOBS.items() if len(knob_values(cases, value_of)) > 1]
     if knob is None:
         knob = _most_telling(cases, varied)
         if knob is None:
@@ -96,16 +96,17 @@ def knob_plot(documents: Sequence[CasesDocument], knob: str | None = None) -> Kn
     if not cases:
         raise BadInput("there is no case with a latency to plot")
     names = _series_names(documents)
+    telling = _telling_fields(cases, {knob, *varied})
     grouped: dict[str, dict[str, dict[Any, list[Case]]]] = {}
     for number, document in enumerate(documents):
         for case in _whole_cases(document):
-            panel = _panel_title(case, [name for name in varied if name != knob])
+            panel = _panel_title(case, [name for name in varied if name != knob], telling)
             series = names[number, case.target]
             places = grouped.setdefault(panel, {}).setdefault(series, {})
-            places.setdefault(_hashable(KNOBS[knob](case.parameters)), []).append(case)
+            places.setdefault(plain_value(KNOBS[knob](case.parameters)), []).append(case)
     return KnobPlot(
         knob=knob,
-        values=tuple(_values(cases, KNOBS[knob])),
+        values=tuple(knob_values(cases, KNOBS[knob])),
         series=tuple(dict.fromkeys(names.values())),
         panels=tuple(
             Panel(title, {series: {x: _point(c) for x, c in at.items()} for series, at in panel.items()})
@@ -119,31 +120,47 @@ def _whole_cases(document: CasesDocument) -> list[Case]:
     return [case for case in document.cases if case.main_latency.count]
 
 
-def _values(cases: Sequence[Case], value_of: Callable[[Parameters], Any]) -> list[Any]:
+def knob_values(cases: Sequence[Case], value_of: Callable[[Parameters], Any]) -> list[Any]:
     """Different values: numbers by size, others as they come."""
-    found = list(dict.fromkeys(_hashable(value_of(case.parameters)) for case in cases))
+    found = list(dict.fromkeys(plain_value(value_of(case.parameters)) for case in cases))
     are_numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in found)
     return sorted(found) if are_numbers else found
 
 
-def _hashable(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     return value if isinstance(value, (int, float, str, type(None))) else str(value)
 
 
 def _most_telling(cases: Sequence[Case], varied: list[str]) -> str | None:
     if "partitions" in varied:
         return "partitions"
-    return max(varied, key=lambda name: len(_values(cases, KNOBS[name])), default=None)
+    return max(varied, key=lambda name: len(knob_values(cases, KNOBS[name])), default=None)
 
 
-def _panel_title(case: Case, varied: list[str]) -> str:
+def _telling_fields(cases: Sequence[Case], knobs: Iterable[str]) -> list[str]:
+    """Swept fields that tell cases apart which the knobs do not; others follow from these, as a time limit
+    does from a rate, and a panel for each would take every line apart."""
+    found: dict[str, None] = {}
+    by_knobs: dict[tuple[Any, ...], dict[str, set[str]]] = {}
+    for case in cases:
+        place = tuple(plain_value(KNOBS[name](case.parameters)) for name in knobs)
+        values = by_knobs.setdefault(place, {})
+        for path, value in case.parameters.swept.items():
+            if path not in _IN_KNOBS:
+                values.setdefault(path, set()).add(str(value))
+                if len(values[path]) > 1:
+                    found[path] = None
+    return list(found)
+
+
+def _panel_title(case: Case, varied: list[str], telling: list[str]) -> str:
     parameters = case.parameters
     parts = []
     for name in varied:
         value = KNOBS[name](parameters)
         sized = name.endswith("size") and isinstance(value, int)
         parts.append(f"{name} {format_bytes(value) if sized else value}")
-    parts += [f"{path} {value}" for path, value in parameters.swept.items() if path not in _IN_KNOBS]
+    parts += [f"{path} {parameters.swept[path]}" for path in telling if path in parameters.swept]
     return " · ".join(parts)
 
 

@@ -94,6 +94,7 @@ def sweep(
     }
     knobs = {name: _values(name, text) for name, text in given.items()}
     listed = [_listed(text) for text in case or ()]
+    _check_exactly_once(eos, knobs["acks"], listed)
     processes = agents or os.cpu_count() or 1
     load: dict[str, Any] = {
         "streams": "per_partition",
@@ -131,6 +132,19 @@ def _warm_up(messages: str | None, limit: str, rates: list[Any]) -> dict[str, An
     if messages == "auto" or (messages is None and "unlimited" not in rates):
         return {"warm_up_messages": "auto", "warm_up_limit": limit}
     return {"stream_warm_up_messages": {None: 1, "none": 0}.get(messages, messages)}
+
+
+def _check_exactly_once(eos: bool, acks: list[Any], listed: list[dict[str, Any]]) -> None:
+    """By the names of the flags: who gave them knows of no transactions."""
+    given = ",".join(map(str, acks))
+    if eos and any(value != "all" for value in acks):
+        raise BadInput(f"--eos: exactly once needs --acks all; it is --acks {given}")
+    for fields in listed:
+        of_case = str(fields.get(KNOBS["acks"], "all" if acks == ["all"] else given))
+        if fields.get(KNOBS["eos"]) is not None and of_case != "all":
+            raise BadInput(
+                f"--case eos=true: exactly once needs acks=all in it, or --acks all; it is {of_case}"
+            )
 
 
 def _values(name: str, text: str) -> list[Any]:

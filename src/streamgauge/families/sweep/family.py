@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from streamgauge.spec.family import Family
 
 if TYPE_CHECKING:
+    from streamgauge.core.run_dir import RunDir
+    from streamgauge.families.sweep.document import SweepDocument
     from streamgauge.families.sweep.workload import SweepWorkload
     from streamgauge.plan.cases import Case
+    from streamgauge.plan.plan_file import Plan
     from streamgauge.report.document import Document
     from streamgauge.report.result_tables import ResultTables
     from streamgauge.report.shown import Shown
@@ -39,11 +42,21 @@ class Sweep(Family["SweepWorkload"]):
                 return renewed_plan(old_plan, self.kind)
         return None
 
-    def show(self, document: Document, tables: ResultTables) -> Shown:
-        from streamgauge.families.sweep.show import show_sweep
-        from streamgauge.report.case_document import CasesDocument
+    def document_model(self) -> type[SweepDocument]:
+        from streamgauge.families.sweep.document import SweepDocument
 
-        assert isinstance(document, CasesDocument)
+        return SweepDocument
+
+    def document(self, run: RunDir, plan: Plan, tables: ResultTables) -> SweepDocument:
+        from streamgauge.families.sweep.document import sweep_document
+
+        return sweep_document(run, plan, tables)
+
+    def show(self, document: Document, tables: ResultTables) -> Shown:
+        from streamgauge.families.sweep.document import SweepDocument
+        from streamgauge.families.sweep.show import show_sweep
+
+        assert isinstance(document, SweepDocument)
         return show_sweep(document, tables)
 
     def command(self, name: str) -> Callable[..., Any]:
