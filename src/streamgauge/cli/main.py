@@ -26,7 +26,6 @@ _AGAIN_S = 0.02
 def main() -> None:
     """Errors are one line each, unless asked for more; the exit code says whose fault it is."""
     _on_endings(_leave)
-    import logging
     from contextlib import suppress
 
     from streamgauge.cli.commands import app
@@ -55,6 +54,8 @@ def main() -> None:
 def _log(*, debug: bool) -> None:
     """Our own words: stages, agents, clients' errors. Of libraries warnings only: what py4j says at length is
     its protocol, with the token that lets anybody command our Java."""
+    import logging
+
     form = "%(asctime)s %(name)s: %(message)s"
     logging.basicConfig(level=logging.WARNING if debug else logging.CRITICAL + 1, format=form)
     logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
