@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,7 @@ from streamgauge.flags.options import Bootstrap, Debug, TargetFile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from streamgauge.drivers.contract import Driver
+    from streamgauge.drivers.kafka.driver import KafkaDriver
 
 topic_app = typer.Typer(help="Make, list and delete topics of a Kafka cluster.", no_args_is_help=True)
 
@@ -45,7 +45,7 @@ def create(
     for name in names:
         parse(Topics, {**wanted, "name": name}, "topic create")
     with _opened(bootstrap, target) as driver:
-        there = _found(driver)
+        there = driver.found_topics(_DEADLINE_S)
         if taken := [name for name in names if name in there]:
             raise BadInput(f"topic create: already there: {', '.join(taken)}; nothing was made")
         made = driver.prepare_topics(parse(Topics, wanted, "topic create"), tuple(dict.fromkeys(names)))
@@ -63,7 +63,11 @@ def list_topics(
 ) -> None:
     """Name the topics that are there, with their partitions and replicas."""
     with _opened(bootstrap, target) as driver:
-        found = {name: topic for name, topic in _found(driver).items() if internal or name[:2] != "__"}
+        found = {
+            name: topic
+            for name, topic in driver.found_topics(_DEADLINE_S).items()
+            if internal or name[:2] != "__"
+        }
     if as_json:
         typer.echo(json.dumps({name: topic._asdict() for name, topic in found.items()}, indent=2))
         return
@@ -81,7 +85,7 @@ def delete(
 ) -> None:
     """Delete topics; one that is not there is an error, and then none is deleted."""
     with _opened(bootstrap, target) as driver:
-        there = _found(driver)
+        there = driver.found_topics(_DEADLINE_S)
         if missing := [name for name in names if name not in there]:
             raise BadInput(f"topic delete: not there: {', '.join(missing)}; nothing was deleted")
         driver.remove_topics(list(dict.fromkeys(names)))
@@ -90,35 +94,19 @@ def delete(
 
 
 @contextmanager
-def _opened(bootstrap: str | None, file: Path | None) -> Iterator[Driver]:
+def _opened(bootstrap: str | None, file: Path | None) -> Iterator[KafkaDriver]:
     """The cluster at the address, of the target, or the local one that is up."""
-    from streamgauge.drivers.registry import open_driver
     from streamgauge.flags.kafka_target import kafka_target
-    from streamgauge.spec.secrets import environment_of, fill_in
-    from streamgauge.spec.target import Target
-    from streamgauge.systems import local_cluster
+    from streamgauge.flags.kafka_there import kafka_there
 
-    chosen = Target.model_validate(kafka_target(bootstrap, file, None))
-    endpoints: dict[str, str] = {}
-    if chosen.system is not None:
-        if (running := local_cluster.find()) is None:
+    with kafka_there(kafka_target(bootstrap, file, None)) as kafka:
+        if kafka is None and file is not None:
+            raise BadInput(f"--target {file}: is no Kafka that is there; topics by hand are for Kafka alone")
+        if kafka is None:
             raise BadInput(
                 "topic: say where Kafka is: --bootstrap HOST:PORT, --target FILE, or `streamgauge cluster up`"
             )
-        endpoints["bootstrap"] = running[0]
-    driver = open_driver(fill_in(chosen, environment_of(chosen)), endpoints)
-    try:
-        yield driver
-    finally:
-        driver.close()
-
-
-def _found(driver: Driver) -> dict[str, Any]:
-    from streamgauge.drivers.kafka.driver import KafkaDriver
-
-    if not isinstance(driver, KafkaDriver):
-        raise BadInput(f"topic: {type(driver).__name__} is no Kafka: topics by hand are for Kafka alone")
-    return dict(driver.found_topics(_DEADLINE_S))
+        yield kafka
 
 
 def _settings(given: list[str] | tuple[str, ...]) -> dict[str, str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from streamgauge.core.errors import BadInput
+from streamgauge.core.errors import BadInput, Unreachable
 from streamgauge.flags.options import (
     Acks,
     Brokers,
@@ -15,6 +16,8 @@ from streamgauge.flags.options import (
 
 if TYPE_CHECKING:
     from streamgauge.flags.asked import Asked
+
+_ASK_DEADLINE_S = 5.0
 
 
 def e2e(
@@ -56,7 +59,6 @@ def e2e(
     """Send messages through Kafka and account for every one, with its four times."""
     from streamgauge.families.e2e.workload import EndToEndWorkload
     from streamgauge.flags.asked import Asked
-    from streamgauge.flags.existing_topic import partitions_there
     from streamgauge.flags.kafka_target import kafka_target
     from streamgauge.spec.loading import parse
 
@@ -64,7 +66,7 @@ def e2e(
     chosen = kafka_target(address, target, brokers)
     notes: tuple[str, ...] = ()
     if kafka_topic is not None and partitions is None:
-        partitions = partitions_there(chosen, kafka_topic)
+        partitions = _partitions_there(chosen, kafka_topic)
         if partitions is not None:
             notes = (f"topic {kafka_topic} exists: it is used with its {_counted(partitions)}, and kept",)
     load: dict[str, Any] = {
@@ -100,3 +102,14 @@ def _address(host: str | None, port: int, bootstrap: str | None) -> str | None:
     if host is not None and bootstrap is not None:
         raise BadInput("--bootstrap and --kafka-bootstrap-host both name an address; give one of them")
     return f"{host}:{port}" if host is not None else bootstrap
+
+
+def _partitions_there(target: dict[str, Any], topic: str) -> int | None:
+    """None when the topic is not there, or nobody can be asked. A cluster that does not answer is none of our
+    business here: whoever runs the workload says so."""
+    from streamgauge.flags.kafka_there import kafka_there
+
+    with suppress(Unreachable), kafka_there(target) as kafka:
+        found = None if kafka is None else kafka.found_topics(_ASK_DEADLINE_S).get(topic)
+        return None if found is None else found.partitions
+    return None
