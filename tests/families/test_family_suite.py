@@ -20,7 +20,7 @@ class TestSweep(FamilySuite):
 
 class TestLimit(FamilySuite):
     kind = "limit"
-    content = {**ONE, "load": {"duration": "2s"}, "search": {"slo": ["p99<20ms", "lost=0"]}}
+    content = {**ONE, "load": {"duration": "2s"}, "search": {}, "objectives": ["p99<20ms", "lost=0"]}
 
 
 class TestCompare(FamilySuite):

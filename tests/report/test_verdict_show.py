@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from streamgauge.core.outcomes import Outcome
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.verdicts import Integrity, Validity
 from streamgauge.report.document import State
@@ -15,18 +16,22 @@ from .seen import shown
 @pytest.mark.parametrize("status", State)
 @pytest.mark.parametrize("integrity", Integrity)
 @pytest.mark.parametrize("validity", Validity)
-def test_green_only_if_both_hold(status: State, integrity: Integrity, validity: Validity) -> None:
-    badge = badge_of(status, integrity, validity)
-    both = (status, integrity, validity) == (State.OK, Integrity.OK, Validity.VALID)
+@pytest.mark.parametrize("outcome", [None, *Outcome])
+def test_green_only_if_both_hold_and_objectives_are_met(
+    status: State, integrity: Integrity, validity: Validity, outcome: Outcome | None
+) -> None:
+    badge = badge_of(status, integrity, validity, outcome)
+    is_met = outcome in (None, Outcome.MET)
+    both = is_met and (status, integrity, validity) == (State.OK, Integrity.OK, Validity.VALID)
     assert (badge.tone is Tone.GOOD) is both
 
 
 def test_figures_not_to_be_quoted_are_amber() -> None:
-    badge = badge_of(State.OK, Integrity.OK, Validity.INVALID)
+    badge = badge_of(State.OK, Integrity.OK, Validity.INVALID, None)
     assert (badge.text, badge.tone) == ("do not quote", Tone.WARN)
     assert validity_tone(Validity.INVALID) is Tone.WARN
     assert integrity_tone(Integrity.LOST) is Tone.BAD
-    assert badge_of(State.OK, Integrity.LOST, Validity.INVALID).text == "messages lost"
+    assert badge_of(State.OK, Integrity.LOST, Validity.INVALID, None).text == "messages lost"
 
 
 def test_each_cause_is_said_once_with_what_to_do(sweep: RunDir) -> None:

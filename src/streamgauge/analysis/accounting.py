@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import pyarrow as pa
 
@@ -28,10 +26,3 @@ def accounting(cells: pa.Table, strays: pa.Table) -> pa.Table:
     both = pa.concat_tables([counted, lone.cast(counted.schema)])
     found = by_scope(both, dict.fromkeys(COUNTS, "sum"), also_by=["phase"])
     return found.select(ACCOUNTING.column_names).cast(ACCOUNTING.arrow_schema())
-
-
-def not_arrived_count(counts: Mapping[str, int], *, has_consumers: bool, has_completions: bool) -> int:
-    """Without delivery reports nothing is known to be acknowledged; but what was sent is to arrive."""
-    if has_completions or not has_consumers:
-        return 0
-    return max(counts["sent"] - counts["failed"] - counts["received"] - counts["corrupt"], 0)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from streamgauge.analysis.accounting import not_arrived_count
 from streamgauge.core.verdicts import Cause, CauseCode, Integrity, cause, worst_integrity
-from streamgauge.tables.faults import without_outcome
+from streamgauge.tables.faults import not_arrived_count, without_outcome
 
 _VERDICTS = {
     CauseCode.LOST_WRITE: Integrity.LOST,

@@ -18,6 +18,7 @@ from streamgauge.cli.options import (
     SecretFile,
 )
 from streamgauge.core.errors import BadInput
+from streamgauge.flags.options import Slo
 from streamgauge.launch.live_wish import LiveMode, LiveWish
 
 
@@ -26,6 +27,7 @@ def run_command(
         Path | None,
         typer.Argument(metavar="WORKLOAD.yaml", help="The load wanted, and where.", show_default=False),
     ] = None,
+    slo: Slo = None,
     resume: Resume = None,
     out: Out = "runs",
     master: Master = None,
@@ -40,13 +42,15 @@ def run_command(
 ) -> None:
     """Run a workload, analyse it, and write the report."""
     from streamgauge.cli.running import Manner, resume_run, run_or_print
+    from streamgauge.cli.slo import not_with_resume, with_objectives
     from streamgauge.spec.loading import load_workload
 
     if (workload is None) == (resume is None):
         raise BadInput("run: give a workload, or --resume and a run")
     how = Manner(master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
     if resume is not None:
+        not_with_resume(slo)
         raise typer.Exit(resume_run(resume, **how))
     assert workload is not None
-    loaded = load_workload(workload)
+    loaded = with_objectives(load_workload(workload), slo)
     raise typer.Exit(run_or_print(loaded, only_print=print_workload, out=out, **how))

@@ -20,6 +20,7 @@ from streamgauge.cli.options import (
     Resume,
     SecretFile,
 )
+from streamgauge.flags.options import Slo
 from streamgauge.launch.live_wish import LiveMode, LiveWish
 from streamgauge.spec.family import Family
 
@@ -38,11 +39,13 @@ def with_run_flags(family: Family[Any], command: Callable[..., Any]) -> Callable
         left_out.add("resume")
 
     def run(**given: Any) -> None:
-        own = {name: given.pop(name) for name in parameters_of(command)}
+        own = {name: given.pop(name) for name in own_flags}
         _run(lambda: command(**own), **given)
 
-    shared = {name: flag for name, flag in parameters_of(_run).items() if name not in (*left_out, "make")}
-    flags = {**parameters_of(command), **shared}
+    own_flags = parameters_of(command)
+    left_out |= {"make", *own_flags}
+    shared = {name: flag for name, flag in parameters_of(_run).items() if name not in left_out}
+    flags = {**own_flags, **shared}
     run.__signature__ = inspect.Signature(list(flags.values()))  # type: ignore[attr-defined]
     run.__annotations__ = {name: flag.annotation for name, flag in flags.items()}
     run.__doc__ = command.__doc__
@@ -52,6 +55,7 @@ def with_run_flags(family: Family[Any], command: Callable[..., Any]) -> Callable
 def _run(
     make: Callable[[], Any],
     *,
+    slo: Slo = None,
     resume: Resume = None,
     out: Out = "runs",
     master: Master = None,
@@ -64,15 +68,18 @@ def _run(
 ) -> None:
     # Here and not at the top: it loads Spark and all of the analysis, which telling the flags does not need.
     from streamgauge.cli.running import Manner, resume_run, run_or_print
+    from streamgauge.cli.slo import not_with_resume, with_objectives
 
     how = Manner(master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
     if resume is not None:
+        not_with_resume(slo)
         raise typer.Exit(resume_run(resume, **how))
     asked = asked_of(make())
+    workload = with_objectives(asked.workload, slo)
     for note in asked.notes:
         if not (quiet or print_workload):
             typer.echo(note, err=True)
-    code = run_or_print(asked.workload, only_print=print_workload, out=out, **how)
+    code = run_or_print(workload, only_print=print_workload, out=out, **how)
     raise typer.Exit(code or (0 if print_workload else asked.exit_code))
 
 

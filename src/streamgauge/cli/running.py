@@ -10,9 +10,10 @@ import typer
 from rich.console import Console
 
 from streamgauge.analysis.pipeline import analyze
-from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE
+from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE, NOT_DECIDABLE_EXIT_CODE, NOT_OK_EXIT_CODE
 from streamgauge.cli.finding import find_run
 from streamgauge.core.errors import StreamgaugeError
+from streamgauge.core.outcomes import Outcome
 from streamgauge.core.stages import Stage, stages_text
 from streamgauge.core.status import note_stages
 from streamgauge.launch.live_wish import LiveMode, LiveWish
@@ -44,7 +45,7 @@ def run_or_print(workload: Workload, *, only_print: bool, out: str, **how: Unpac
 
 
 def run_workload(workload: Workload, *, out: str, **how: Unpack[Manner]) -> int:
-    """The exit code: 0 when every case is ok, else 1."""
+    """The exit code: 0 when every case is ok and every objective met."""
     notes = _notes(how["quiet"])
     cycle = RunCycle.new(workload, out=out, **_of_cycle(how, notes))
     notes.print(f"run {cycle.run.id}", highlight=False)
@@ -118,4 +119,6 @@ def _report(cycle: RunCycle, notes: Console, quiet: bool) -> int:
         print_shown(shown, Console())
     notes.print(f"time: {stages_text(stages.seconds())}", highlight=False, soft_wrap=True)
     notes.print(f"report: {page}", highlight=False, soft_wrap=True)
-    return 0 if document.status == "ok" else 1
+    if document.status != "ok" or document.objectives is Outcome.MISSED:
+        return NOT_OK_EXIT_CODE
+    return NOT_DECIDABLE_EXIT_CODE if document.objectives is Outcome.NOT_DECIDABLE else 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from streamgauge.core.clock import NS_PER_MS
 
 Integers = NDArray[np.int64]
 
@@ -35,3 +37,12 @@ def percentiles_of(counts: Mapping[int, int], shares: Sequence[float]) -> list[f
     values = np.array(sorted(counts), np.int64)
     times = np.array([counts[value] for value in values.tolist()], np.int64)
     return [float(found[0]) for found in weighted_percentiles(values, times, np.zeros(1, np.int64), shares)]
+
+
+def percentile_ms(buckets: Iterable[tuple[float, int]], share: float) -> float:
+    """Of buckets (the middle in ms, how many), of which there is at least one."""
+    counts: dict[int, int] = {}
+    for value_ms, count in buckets:
+        value_ns = round(value_ms * NS_PER_MS)
+        counts[value_ns] = counts.get(value_ns, 0) + count
+    return percentiles_of(counts, [share])[0] / NS_PER_MS

@@ -71,6 +71,10 @@ class CauseCode(StrEnum):
     CONTROL_FAILED = "control_failed"
     TOO_FEW_PAIRS = "too_few_pairs"
     MEASURES_THE_WAIT = "measures_the_wait"
+    # Objectives that are not decidable.
+    BOUND_IN_INTERVAL = "bound_in_interval"
+    NO_ONE_RATE = "no_one_rate"
+    NOT_LOOKED_FOR = "not_looked_for"
     # Warnings: true of the figures, and no reason not to quote them.
     FEW_REPETITIONS = "few_repetitions"
     SPREAD = "spread"

@@ -30,6 +30,15 @@ Bootstrap = Annotated[
 TargetFile = Annotated[
     Path | None, typer.Option(help="Target file: driver, address, client settings.", show_default=False)
 ]
+Slo = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--slo",
+        metavar="OBJECTIVE",
+        help="What is to hold in every case: 'p99<20ms', lost=0, 'rate>=95%', valid …; again for more.",
+        show_default=False,
+    ),
+]
 
 
 def listed(text: str) -> list[str]:

@@ -14,6 +14,7 @@ from streamgauge.plan.slots import agents_of
 from streamgauge.plan.warm_up_file import WarmUp, read_warm_ups, warmed_up
 from streamgauge.spec.families import family_of
 from streamgauge.spec.model import SpecModel
+from streamgauge.spec.objective import Objective, objectives_of
 from streamgauge.spec.workload import Workload
 
 
@@ -24,6 +25,8 @@ class Plan(SpecModel):
     """Of which family the run is."""
     section: SerializeAsAny[SpecModel] | None = None
     """What the family keeps of the workload beyond the cases."""
+    objectives: tuple[Objective, ...] = ()
+    """What figures of every case have to keep to."""
     cases: tuple[Case, ...]
 
     @field_validator("section", mode="before")
@@ -31,6 +34,11 @@ class Plan(SpecModel):
     def _own_section(cls, value: Any, info: ValidationInfo) -> Any:
         model = family_of(info.data["kind"]).section_model() if "kind" in info.data else None
         return model.model_validate(value) if model is not None and isinstance(value, dict) else value
+
+    @field_validator("objectives", mode="before")
+    @classmethod
+    def _own_objectives(cls, value: Any, info: ValidationInfo) -> Any:
+        return objectives_of(info.data["kind"], value) if "kind" in info.data else ()
 
     def section_as(self, model: type[Work]) -> Work:
         """For those who know what the family keeps."""
@@ -50,6 +58,7 @@ def make_plan(workload: Workload, run_id: str) -> Plan:
         name=workload.name,
         kind=family.kind,
         section=family.section(workload),
+        objectives=workload.objectives,
         cases=tuple(family.expand(workload, run_id)),
     )
 

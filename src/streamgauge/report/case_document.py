@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -246,3 +247,7 @@ class CasesDocument(Document):
     """A document with the figures of every case of the plan, also of those that never ran."""
 
     cases: list[Case] = Field(default_factory=list)
+
+    @property
+    def parts(self) -> Mapping[str, Verdicts]:
+        return {f"case {case.case}": case for case in self.cases}

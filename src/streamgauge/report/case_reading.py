@@ -9,6 +9,7 @@ from typing import Any
 from streamgauge.core.status import RunStatus
 from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Validity, cause
 from streamgauge.plan.cases import Case as PlannedCase
+from streamgauge.plan.plan_file import Plan
 from streamgauge.plan.warm_up_file import WarmUp
 from streamgauge.report.case_document import (
     SCHEDULE_LAG,
@@ -22,6 +23,7 @@ from streamgauge.report.case_document import (
     Statistics,
     Throughput,
 )
+from streamgauge.report.case_outcomes import case_outcomes
 from streamgauge.report.document import (
     IntegrityVerdict,
     Part,
@@ -55,8 +57,21 @@ _SCOPE_FIELDS = {TOPIC: ("topic",), PARTITION: ("topic", "partition"), SECOND: (
 _SCOPED_TABLES = (ACCOUNTING, LATENCY, RANGES, THROUGHPUT, RUNTIMES)
 
 
-def cases_of(cases: Iterable[PlannedCase], status: RunStatus, tables: ResultTables) -> list[Case]:
-    return [case_of(case, status, tables) for case in cases]
+def cases_of(
+    plan: Plan,
+    status: RunStatus,
+    tables: ResultTables,
+    *,
+    beside: str | None = None,
+    by_figures_alone: bool = False,
+) -> list[Case]:
+    """`beside`: a target that the others are held against, which has no objectives of its own;
+    `by_figures_alone`: as `outcomes_of` has it."""
+    found = [case_of(case, status, tables) for case in plan.cases]
+    for case in found:
+        asked = () if case.target == beside else plan.objectives
+        case.objectives = case_outcomes(case, asked, tables, by_figures_alone=by_figures_alone)
+    return found
 
 
 def case_of(case: PlannedCase, status: RunStatus, tables: ResultTables) -> Case:

@@ -18,6 +18,7 @@ from streamgauge.report.shown import Block, Fact, Figures, Notes, Section, Shown
 from streamgauge.report.shown_tables import Cell, Column, Table, TableRow, Unit, row
 from streamgauge.report.verdict_show import (
     cause_blocks,
+    outcome_cell,
     run_badge,
     run_reason,
     run_verdicts,
@@ -174,6 +175,7 @@ def overview_section(
 
 def overview_table(cases: list[Case]) -> Table:
     knobs = knob_columns(cases)
+    has_objectives = any(case.objectives for case in cases)
     per_partition = all(case.parameters.streams == "per_partition" for case in cases)
     columns = [
         Column("case"),
@@ -186,9 +188,10 @@ def overview_table(cases: list[Case]) -> Table:
         Column("status"),
         Column("integrity", is_spare=True),
         Column("validity"),
+        *([Column("objectives", is_spare=True)] if has_objectives else []),
         Column("limit", is_spare=True),
     ]
-    rows = [_overview_row(case, knobs, per_partition) for case in cases]
+    rows = [_overview_row(case, knobs, per_partition, has_objectives) for case in cases]
     title = "Latency in ms from the intended time (to the ack where there are no consumers)"
     return Table(title, columns, rows, name="overview")
 
@@ -200,7 +203,9 @@ def _rate_columns(per_partition: bool) -> list[Column]:
     return [Column("sent/s", Unit.PER_S, is_spare=True), Column("received/s", Unit.PER_S)]
 
 
-def _overview_row(case: Case, knobs: dict[str, dict[str, str]], per_partition: bool) -> TableRow:
+def _overview_row(
+    case: Case, knobs: dict[str, dict[str, str]], per_partition: bool, has_objectives: bool
+) -> TableRow:
     latency = case.main_latency
     faults = fault_count(case) if case.is_measured else None
     rates = (
@@ -219,6 +224,7 @@ def _overview_row(case: Case, knobs: dict[str, dict[str, str]], per_partition: b
         status,
         integrity,
         validity,
+        *([outcome_cell(case)] if has_objectives else []),
         None if limit is None else LIMIT_WORDS[limit],
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from streamgauge.core.outcomes import Outcome
 from streamgauge.core.units import format_bytes
 from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Limit, Validity
 from streamgauge.report.quantities import count_text, digits_text, ms_text, rate_per_s_text
@@ -27,6 +28,12 @@ VALIDITY_WORDS = {
     Validity.VALID: "valid",
     Validity.INVALID: "do not quote",
     Validity.NOT_MEASURED: "not measured",
+}
+
+OUTCOME_WORDS = {
+    Outcome.MET: "met",
+    Outcome.MISSED: "missed",
+    Outcome.NOT_DECIDABLE: "not decidable",
 }
 
 LIMIT_WORDS = {
@@ -141,7 +148,9 @@ def _clock_error(cause: Cause) -> str:
 
 def _too_few(cause: Cause) -> str:
     count, needed = (int(cause.figures[name]) for name in ("message_count", "needed_count"))
-    return f"too few messages for a p99: {count_text(count)}, it takes {count_text(needed)}"
+    return (
+        f"too few messages for a {cause.about or 'p99'}: {count_text(count)}, it takes {count_text(needed)}"
+    )
 
 
 def _trials_failed(cause: Cause) -> str:
@@ -238,6 +247,12 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
         f"less than fetch_min_bytes ({int(c.figures['fetch_min_bytes']):,}) to read: this measures how long "
         "a broker waits"
     ),
+    CauseCode.BOUND_IN_INTERVAL: lambda c: (
+        f"the bound lies within the interval, {digits_text(c.figures['low'])} to "
+        f"{digits_text(c.figures['high'])}"
+    ),
+    CauseCode.NO_ONE_RATE: _plain("no one rate was asked for: a share of it cannot be told"),
+    CauseCode.NOT_LOOKED_FOR: _plain("nobody looked: it takes consumers, or delivery reports"),
     CauseCode.FEW_REPETITIONS: _of_side(
         lambda f: f"only {f['repetition_count']} repetitions; at least {f['advised_count']} say more"
     ),
@@ -297,6 +312,8 @@ _ADVICE = {
     CauseCode.NO_CPU_LEFT: "lower the rate, or run the clients on hosts of their own",
     CauseCode.CLOCK_ERROR: "run producers and consumers on one host, or bring hosts nearer together",
     CauseCode.TOO_FEW_MESSAGES: "measure longer",
+    CauseCode.BOUND_IN_INTERVAL: "measure longer, or more often",
+    CauseCode.NO_ONE_RATE: "give the bound in messages a second",
     CauseCode.SWAPPED: "give the machine more memory, or run less beside it",
     CauseCode.THROTTLED: "raise the container's CPU limit",
     CauseCode.INCOMPLETE: "run it again to its end",

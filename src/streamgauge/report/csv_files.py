@@ -51,7 +51,14 @@ def _without_lists(row: dict[str, Any]) -> dict[str, Any]:
     if "warm_up" in kept and kept["warm_up"] is None:
         # The columns are the same with and without a warm-up.
         kept["warm_up"] = dict.fromkeys(Accounting.model_fields)
+    if "objectives" in kept:
+        kept["objectives"] = {each["objective"]: _outcome(each) for each in kept["objectives"]}
     return kept
+
+
+def _outcome(found: dict[str, Any]) -> dict[str, Any]:
+    """Of one objective: the rest is in `report/csv/objectives.csv`."""
+    return {"outcome": found["outcome"], "figure": found["figure"]}
 
 
 def _flat(value: dict[str, Any], prefix: str = "") -> dict[str, Any]:

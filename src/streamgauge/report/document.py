@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from streamgauge.core.outcomes import ObjectiveOutcome, Outcome, worst_outcome
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import RunStatus, read_status
 from streamgauge.core.verdicts import Cause, Integrity, Limit, Validity, worst_integrity, worst_validity
@@ -62,16 +63,24 @@ class Verdicts(Part):
     """is every message accounted for?"""
     validity: ValidityVerdict = Field(default_factory=ValidityVerdict)
     """may the figures be quoted?"""
+    objectives: list[ObjectiveOutcome] = Field(default_factory=list)
+    """what came of each objective, in the order given"""
     notes: list[Cause] = Field(default_factory=list)
     """what else to know of it"""
 
     @property
+    def outcome(self) -> Outcome | None:
+        """The worst of its objectives; None: it has none."""
+        return worst_outcome(found.outcome for found in self.objectives)
+
+    @property
     def is_good(self) -> bool:
-        """Green only if both verdicts hold."""
+        """Green only if both verdicts hold, and every objective is met."""
         return (
             self.status is State.OK
             and self.integrity.verdict is Integrity.OK
             and self.validity.verdict is Validity.VALID
+            and self.outcome in (None, Outcome.MET)
         )
 
 
@@ -101,6 +110,8 @@ class Document(Part):
     """the worst of all cases"""
     validity: Validity
     """invalid: figures of at least one case are not to be quoted"""
+    objectives: Outcome | None = None
+    """the worst of all cases; null: there are no objectives"""
     environment: dict[str, Any]
     """environment.json as it is"""
     stages_s: dict[str, float] = Field(default_factory=dict)
@@ -110,8 +121,18 @@ class Document(Part):
     """The field whose items are rows of `results --csv`."""
 
     @property
+    def parts(self) -> Mapping[str, Verdicts]:
+        """All that has verdicts, by name."""
+        return {}
+
+    @property
     def is_good(self) -> bool:
-        return self.status is State.OK and self.integrity is Integrity.OK and self.validity is Validity.VALID
+        return (
+            self.status is State.OK
+            and self.integrity is Integrity.OK
+            and self.validity is Validity.VALID
+            and self.objectives in (None, Outcome.MET)
+        )
 
 
 def head_of(
@@ -134,6 +155,8 @@ def head_of(
         "marked": marked,
         "integrity": worst_integrity(found.integrity.verdict for found in verdicts),
         "validity": worst_validity(found.validity.verdict for found in verdicts),
+        # An objective is set on every case, also where some are there to break.
+        "objectives": worst_outcome(found.outcome for found in judged.values() if found.outcome),
         "stages_s": own.stages_s,
         "environment": strict(run.read_json(run.environment)) if run.has(run.environment) else {},
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from streamgauge.core.errors import CorruptRun
+from streamgauge.core.outcomes import Outcome
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
 from streamgauge.plan.plan_file import read_plan
@@ -19,8 +20,10 @@ def results_document(run: RunDir, tables: ResultTables | None = None) -> Documen
     tables = tables or _tables(run)
     own = family_of(plan.kind).document(run, plan, tables)
     if own is not None:
+        if plan.objectives and own.objectives is None:
+            own.objectives = Outcome.NOT_DECIDABLE  # a document that says nothing of them passes none
         return own
-    cases = cases_of(plan.cases, read_status(run), tables)
+    cases = cases_of(plan, read_status(run), tables)
     return CasesDocument(**head_of(run, plan, {case.case: case for case in cases}), cases=cases)
 
 

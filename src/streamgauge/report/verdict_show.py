@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 
+from streamgauge.core.outcomes import Outcome
 from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Validity
-from streamgauge.report.cause_words import INTEGRITY_WORDS, VALIDITY_WORDS, advice_text, cause_text
+from streamgauge.report.cause_words import (
+    INTEGRITY_WORDS,
+    OUTCOME_WORDS,
+    VALIDITY_WORDS,
+    advice_text,
+    cause_text,
+)
 from streamgauge.report.document import Document, State, Verdicts
 from streamgauge.report.medium import Tone
 from streamgauge.report.shown import Badge, Note, Notes, Verdict
@@ -25,6 +32,11 @@ _VALIDITY_TONES = {
     Validity.VALID: Tone.GOOD,
     Validity.INVALID: Tone.WARN,
     Validity.NOT_MEASURED: Tone.QUIET,
+}
+_OUTCOME_TONES = {
+    Outcome.MET: Tone.GOOD,
+    Outcome.MISSED: Tone.BAD,
+    Outcome.NOT_DECIDABLE: Tone.WARN,
 }
 _STATE_TONES = {
     State.OK: Tone.GOOD,
@@ -46,25 +58,32 @@ def validity_tone(verdict: Validity) -> Tone:
     return _VALIDITY_TONES[verdict]
 
 
-def badge_of(status: State, integrity: Integrity, validity: Validity) -> Badge:
+def outcome_tone(outcome: Outcome) -> Tone:
+    return _OUTCOME_TONES[outcome]
+
+
+def badge_of(status: State, integrity: Integrity, validity: Validity, outcome: Outcome | None) -> Badge:
     """The gravest of what there is to say, in a word or two."""
     if status is not State.OK:
         return Badge(status.value, _STATE_TONES[status])
+    if outcome is Outcome.MISSED:
+        return Badge("objective missed", outcome_tone(outcome))
     if integrity_tone(integrity) in (Tone.BAD, Tone.WARN):
         return Badge(INTEGRITY_WORDS[integrity], integrity_tone(integrity))
     if validity is Validity.INVALID:
         return Badge(VALIDITY_WORDS[validity], Tone.WARN)
-    if integrity is Integrity.OK and validity is Validity.VALID:
-        return Badge(status.value, Tone.GOOD)
-    return Badge(status.value, Tone.QUIET)
+    if outcome is Outcome.NOT_DECIDABLE:
+        return Badge(f"objective {OUTCOME_WORDS[outcome]}", outcome_tone(outcome))
+    is_good = integrity is Integrity.OK and validity is Validity.VALID
+    return Badge(status.value, Tone.GOOD if is_good else Tone.QUIET)
 
 
 def run_badge(document: Document) -> Badge:
-    return badge_of(document.status, document.integrity, document.validity)
+    return badge_of(document.status, document.integrity, document.validity, document.objectives)
 
 
 def part_badge(part: Verdicts) -> Badge:
-    return badge_of(part.status, part.integrity.verdict, part.validity.verdict)
+    return badge_of(part.status, part.integrity.verdict, part.validity.verdict, part.outcome)
 
 
 def verdict_cells(part: Verdicts) -> tuple[Cell, Cell, Cell]:
@@ -76,6 +95,12 @@ def verdict_cells(part: Verdicts) -> tuple[Cell, Cell, Cell]:
         Cell(INTEGRITY_WORDS[integrity], integrity_tone(integrity)),
         Cell(VALIDITY_WORDS[validity], validity_tone(validity)),
     )
+
+
+def outcome_cell(part: Verdicts) -> Cell:
+    """The worst of its objectives."""
+    found = part.outcome
+    return Cell(None) if found is None else Cell(OUTCOME_WORDS[found], outcome_tone(found))
 
 
 def run_reason(document: Document, parts: int, noun: str) -> str | None:

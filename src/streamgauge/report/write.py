@@ -10,6 +10,7 @@ from streamgauge.report.csv_renderer import shown_csv
 from streamgauge.report.document import Document, document_text
 from streamgauge.report.kafka_perf_csv import write_kafka_perf_csv
 from streamgauge.report.markdown_renderer import shown_markdown
+from streamgauge.report.outcome_show import with_objectives
 from streamgauge.report.page_renderer import render_page
 from streamgauge.report.plots import plot_files
 from streamgauge.report.result_tables import ResultTables
@@ -22,11 +23,11 @@ def shown_of(document: Document, tables: ResultTables) -> Shown:
     """What there is to see of a run; of a family that says nothing of its own, its cases."""
     own = family_of(document.kind).show(document, tables)
     if own is not None:
-        return own
+        return with_objectives(own, document)
     assert isinstance(document, CasesDocument), (
         f"family {document.kind} must say what to show of its document"
     )
-    return show_cases(document, tables)
+    return with_objectives(show_cases(document, tables), document)
 
 
 def write_report(run: RunDir) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from streamgauge.report.document import Document
     from streamgauge.report.result_tables import ResultTables
     from streamgauge.report.shown import Shown
+    from streamgauge.spec.metrics import Metrics
     from streamgauge.spec.model import SpecModel
     from streamgauge.spec.workload import Workload
     from streamgauge.tables.column import Table
@@ -59,6 +60,13 @@ class Family(ABC, Generic[W]):
     @abstractmethod
     def workload_model(self) -> type[W]:
         """The workload with this family's fields; `kind` is a Literal in it."""
+
+    def metrics(self) -> Metrics:
+        """The figures of a case that objectives may be set on; its document says of each part whether they
+        are met (`report/outcomes`)."""
+        from streamgauge.spec.metrics import OF_MESSAGES
+
+        return OF_MESSAGES
 
     # plan
 

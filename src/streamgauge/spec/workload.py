@@ -8,6 +8,7 @@ from pydantic import (
     Field,
     ModelWrapValidatorHandler,
     SerializerFunctionWrapHandler,
+    ValidationInfo,
     field_validator,
     model_serializer,
     model_validator,
@@ -16,6 +17,7 @@ from pydantic import (
 from streamgauge.core.errors import BadInput
 from streamgauge.spec.families import family_of, kind_by_fields
 from streamgauge.spec.model import SpecModel, fault_at
+from streamgauge.spec.objective import Objective, objectives_of
 from streamgauge.spec.target import Target
 
 
@@ -27,6 +29,8 @@ class Workload(SpecModel):
     """Of which family it is. Files that name none are told by their fields."""
     name: str = "run"
     targets: tuple[Target, ...] = Field(min_length=1)
+    objectives: tuple[Objective, ...] = ()
+    """What figures of every case have to keep to; the run says of each whether they do."""
 
     @model_validator(mode="wrap")
     @classmethod
@@ -45,6 +49,11 @@ class Workload(SpecModel):
     def _with_kind(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """The tag is never left out, though it is the default of every member."""
         return {"kind": self.kind, **serialize(self)}
+
+    @field_validator("objectives", mode="before")
+    @classmethod
+    def _of_its_figures(cls, given: Any, info: ValidationInfo) -> Any:
+        return objectives_of(info.data["kind"], given) if "kind" in info.data else ()
 
     @field_validator("name")
     @classmethod

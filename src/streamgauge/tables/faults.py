@@ -41,3 +41,10 @@ def without_outcome(counts: Mapping[str, int], *, has_consumers: bool, has_compl
         seen_or_missed = ("failed", "received", "lost_write", "unseen", "corrupt")
         unanswered = min(unanswered, counts["sent"] - sum(counts[name] for name in seen_or_missed))
     return max(0, unanswered)
+
+
+def not_arrived_count(counts: Mapping[str, int], *, has_consumers: bool, has_completions: bool) -> int:
+    """Without delivery reports nothing is known to be acknowledged; but what was sent is to arrive."""
+    if has_completions or not has_consumers:
+        return 0
+    return max(counts["sent"] - counts["failed"] - counts["received"] - counts["corrupt"], 0)

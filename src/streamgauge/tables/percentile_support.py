@@ -20,9 +20,13 @@ HEADLINE = "p99"
 
 
 def fewest_messages(percentile: str) -> int:
-    share = PERCENTILES[percentile]
+    return fewest_beyond(PERCENTILES[percentile])
+
+
+def fewest_beyond(share: float) -> int:
+    """For the percentile below which that share of all messages is."""
     # Of 1 − 0.999 floats make a little more than a thousandth.
-    return math.ceil(round(BEYOND / min(share, 1 - share), 6))
+    return math.ceil(round(BEYOND / min(share, 1 - share), 3))
 
 
 def is_supported(statistic: str, count: int) -> bool:

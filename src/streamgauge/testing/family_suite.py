@@ -16,9 +16,16 @@ from streamgauge.plan.plan_file import Plan, make_plan
 from streamgauge.report.document import Document
 from streamgauge.spec.families import family_of, kind_by_fields, kinds
 from streamgauge.spec.loading import dump_yaml, parse
+from streamgauge.spec.metrics import BoundUnit, Metric
 from streamgauge.spec.workload import Workload
 
 _LONGEST_HELP = 110
+_BOUNDS = {BoundUnit.MS: "1s", BoundUnit.MESSAGES: "1", BoundUnit.PER_S: "10/s", BoundUnit.PERCENT: "95%"}
+
+
+def example_of(metric: Metric) -> str:
+    """An objective on it, as people write it."""
+    return metric.name + (f"{metric.signs[0]}{_BOUNDS[metric.units[0]]}" if metric.signs else "")
 
 
 class FamilySuite:
@@ -50,6 +57,19 @@ class FamilySuite:
         except BadInput as error:
             said = str(error)
         assert "no_such_field: unknown field" in said
+
+    def test_objectives_are_on_its_own_figures_and_kept_by_the_plan(self) -> None:
+        metrics = family_of(self.kind).metrics()
+        texts = [example_of(metric) for metric in metrics.named]
+        workload = parse(Workload, {**self.content, "kind": self.kind, "objectives": texts}, "workload")
+        assert make_plan(workload, "run-1").objectives == workload.objectives
+        assert len({objective.metric for objective in workload.objectives}) == len(texts)
+        said = ""
+        try:
+            parse(Workload, {**self.content, "kind": self.kind, "objectives": ["speed>=1"]}, "workload")
+        except BadInput as error:
+            said = str(error)
+        assert f"there is no figure 'speed'; allowed: {metrics.words()}" in said
 
     def test_a_plan_written_is_read_back_the_same_and_made_again_is_the_same(self) -> None:
         plan = make_plan(self._workload(), "run-1")

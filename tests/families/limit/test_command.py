@@ -148,7 +148,7 @@ def test_when_no_rate_holds_the_run_has_failed(tmp_path: Path) -> None:
     ("flags", "why"),
     [
         ((), "say what is to hold, as in --slo 'p99<20ms' --slo lost=0"),
-        (("--slo", "p99"), "'p99' is not an objective; as in p99<20ms or lost=0"),
+        (("--slo", "p99"), "'p99' is not an objective: p99 needs a bound; as in p99<20ms, lost=0 or valid"),
         (("--slo", "p99<20"), "'20' has no unit"),
         (("--slo", "speed<20ms"), "there is no figure 'speed'"),
         (("--slo", "p99<1s", "--from", "5k/s", "--to", "1k/s"), "is above the highest rate"),
@@ -169,5 +169,5 @@ def test_bad_input_is_one_clear_line(flags: tuple[str, ...], why: str, tmp_path:
 def test_the_workload_is_shown(tmp_path: Path) -> None:
     done = in_process("limit", *SLO, "--print-workload", cwd=tmp_path)
     workload = yaml.safe_load(done.stdout)
-    assert workload["search"]["slo"] == ["p99<20ms", "lost=0"]
+    assert workload["objectives"] == ["p99<20ms", "lost=0"]
     assert workload["load"]["duration"] == 5.0

@@ -154,3 +154,21 @@ def test_what_is_not_delivered_in_time_does_not_hold_however_lax_the_objective()
 def test_a_case_that_is_not_whole_does_not_hold() -> None:
     figures: dict[str, float | None] = {"p99": 1.0, "lost": 0.0, "delivered_per_s": 1000.0}
     assert judge(search_of(), 1000, figures, "an agent died") == ["an agent died"]
+
+
+@pytest.mark.parametrize(
+    ("slo", "figures", "missed"),
+    [
+        ("p99<20ms", {"p99": 19.999}, []),
+        ("p99<20ms", {"p99": 20.0}, ["p99 was 20 ms, not < 20 ms"]),
+        ("p99<=20ms", {"p99": 20.0}, []),
+        ("p99<20ms", {"p99": None}, ["p99 is not known, so p99<20ms is not held"]),
+        ("lost=0", {"lost": 3.0}, ["lost was 3, not = 0"]),
+        ("rate>=98%", {"delivered_per_s": 975.0}, ["rate was 97.5%, not >= 98%"]),
+        ("rate>900/s", {"delivered_per_s": 975.0}, []),
+    ],
+)
+def test_a_step_says_what_the_figure_was(
+    slo: str, figures: dict[str, float | None], missed: list[str]
+) -> None:
+    assert judge(search_of(slo=[slo]), 1000, figures, None) == missed

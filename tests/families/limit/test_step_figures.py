@@ -10,10 +10,10 @@ import pytest
 
 from streamgauge.analysis.pipeline import analyze_with
 from streamgauge.core.run_dir import RunDir
-from streamgauge.families.limit.objective import LATENCY_FIGURES
 from streamgauge.families.limit.step_figures import step_figures
 from streamgauge.report.document import document_text
 from streamgauge.report.results import results_document
+from streamgauge.spec.metrics import OF_MESSAGES
 from tests.launch.simulated_run import simulate
 
 TROUBLED: dict[str, Any] = {
@@ -51,7 +51,7 @@ def both(
 def test_latencies_are_those_of_the_analysis(number: int, both: list[Any]) -> None:
     look, case = both[number]
     latency = case["latency_ms"]["intended_to_received"]
-    for name in LATENCY_FIGURES:
+    for name in ("mean", "p50", "p75", "p90", "p95", "p98", "p99", "p99.9", "max"):
         # The document has whole nanoseconds.
         assert look[name] == pytest.approx(latency[name.replace(".", "_")], abs=1e-6)
 
@@ -80,3 +80,12 @@ def test_a_case_of_which_nothing_came_has_no_latency(tmp_path: Path) -> None:
     assert look["lost"] == 10
     assert look["p99"] is None
     assert look["delivered_per_s"] is None
+
+
+def test_percentiles_that_reports_do_not_show_are_there_when_asked_for(tmp_path: Path) -> None:
+    run, plan = simulate(tmp_path, [TROUBLED], {"messages": 2000, "rate": 1000})
+    asked = [OF_MESSAGES.find(name) for name in ("p42", "p99.95", "p99", "lost")]
+    look = step_figures(run, plan.cases[0], [metric for metric in asked if metric])
+    found = [look[name] or 0.0 for name in ("p42", "p50", "p99", "p99.95", "max")]
+    assert found == sorted(found)
+    assert 0 < found[0] < found[1]

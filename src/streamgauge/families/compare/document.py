@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.verdicts import Cause, CauseCode, cause
 from streamgauge.families.compare.event_tables import ENGINE
+from streamgauge.families.compare.outcomes import known_of
 from streamgauge.families.compare.planned_comparison import PlannedComparison, Side
 from streamgauge.families.compare.result_tables import APPLIED_SETTINGS, COMPARISONS, subject_of
 from streamgauge.families.compare.section import Comparison
@@ -23,7 +25,9 @@ from streamgauge.report.document import (
     judged_of,
     strict,
 )
+from streamgauge.report.outcomes import outcomes_of
 from streamgauge.report.result_tables import ResultTables, Row
+from streamgauge.spec.objective import Objective
 from streamgauge.spec.target import Target
 
 LIBRARIES: tuple[Side, ...] = ("a", "b")
@@ -174,11 +178,15 @@ class CompareDocument(Document):
 
     row_field: ClassVar[str] = "comparisons"
 
+    @property
+    def parts(self) -> Mapping[str, Verdicts]:
+        return {place_of(row): row for row in self.comparisons}
+
 
 def compare_document(run: RunDir, plan: Plan, tables: ResultTables) -> CompareDocument:
     [case] = plan.cases
     planned = as_work(case.work, PlannedComparison)
-    found = [_compared(row, tables) for row in tables.rows(COMPARISONS, case.id)]
+    found = [_compared(row, tables, plan.objectives) for row in tables.rows(COMPARISONS, case.id)]
     found.sort(key=_as_planned(planned))
     head = head_of(run, plan, {place_of(row): row for row in found})
     conditions = _conditions(planned, found, tables.rows(APPLIED_SETTINGS, case.id))
@@ -204,7 +212,7 @@ def _as_planned(planned: PlannedComparison) -> Any:
     return place
 
 
-def _compared(row: Row, tables: ResultTables) -> Compared:
+def _compared(row: Row, tables: ResultTables, objectives: Sequence[Objective]) -> Compared:
     same = (
         "operation",
         "temperature",
@@ -236,7 +244,9 @@ def _compared(row: Row, tables: ResultTables) -> Compared:
     verdicts = judged_of(tables, row, subject) | {
         "warnings": causes_of(tables, row["case"], "warning", subject)
     }
-    return Compared.model_validate(strict(content) | verdicts)
+    compared = Compared.model_validate(strict(content) | verdicts)
+    compared.objectives = outcomes_of(objectives, partial(known_of, strict(content)), compared.validity)
+    return compared
 
 
 def _interval(row: Row, name: str) -> list[float] | None:

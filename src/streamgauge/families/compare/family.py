@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from streamgauge.report.document import Document
     from streamgauge.report.result_tables import ResultTables
     from streamgauge.report.shown import Shown
+    from streamgauge.spec.metrics import Metrics
     from streamgauge.tables.column import Table
 
 
@@ -39,6 +40,11 @@ class Compare(Family["CompareWorkload"]):
         from streamgauge.families.compare.workload import CompareWorkload
 
         return CompareWorkload
+
+    def metrics(self) -> Metrics:
+        from streamgauge.families.compare.outcomes import METRICS
+
+        return METRICS
 
     def expand(self, workload: CompareWorkload, run_id: str) -> list[Case]:
         from streamgauge.families.compare.cases import the_case

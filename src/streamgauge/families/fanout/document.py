@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar
 
 from streamgauge.core.run_dir import RunDir
+from streamgauge.families.fanout.outcomes import known_of
 from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.families.fanout.published import HARDWARE, SLIPS, published
 from streamgauge.families.fanout.result_tables import POINTS, ROLES
@@ -19,6 +22,7 @@ from streamgauge.report.document import (
     judged_of,
     strict,
 )
+from streamgauge.report.outcomes import outcomes_of
 from streamgauge.report.result_tables import ResultTables, Row
 
 _WHOLE = "3full"
@@ -138,10 +142,17 @@ class FanoutDocument(Document):
 
     row_field: ClassVar[str] = "fanout.points"
 
+    @property
+    def parts(self) -> Mapping[str, Verdicts]:
+        return {f"{point.series}, {point.clients:,} clients": point for point in self.fanout.points}
+
 
 def fanout_document(run: RunDir, plan: Plan, tables: ResultTables) -> FanoutDocument:
     asked = as_work(plan.cases[0].work, FanoutPoint).fanout
     points = [_point(tables.rows(POINTS, case.id)[0], tables) for case in plan.cases]
+    for point in points:
+        known = partial(known_of, point.model_dump(), tables)
+        point.objectives = outcomes_of(plan.objectives, known, point.validity)
     used = dict.fromkeys(point.scenario for point in points)
     found = FanoutFound(
         duration_s=asked.duration,

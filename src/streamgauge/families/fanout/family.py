@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from streamgauge.report.document import Document
     from streamgauge.report.result_tables import ResultTables
     from streamgauge.report.shown import Shown
+    from streamgauge.spec.metrics import Metrics
     from streamgauge.tables.column import Table
 
 
@@ -39,6 +40,11 @@ class FanOut(Family["FanoutWorkload"]):
         from streamgauge.families.fanout.workload import FanoutWorkload
 
         return FanoutWorkload
+
+    def metrics(self) -> Metrics:
+        from streamgauge.families.fanout.outcomes import METRICS
+
+        return METRICS
 
     def expand(self, workload: FanoutWorkload, run_id: str) -> Iterator[Case]:
         from streamgauge.families.fanout.cases import cases_of

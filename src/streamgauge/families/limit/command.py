@@ -11,6 +11,7 @@ from streamgauge.flags.options import (
     Acks,
     Bootstrap,
     Brokers,
+    Slo,
     TargetFile,
 )
 
@@ -19,12 +20,7 @@ if TYPE_CHECKING:
 
 
 def limit(
-    slo: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What is to hold: p99<20ms, p99.9<=1s, lost=0 …; again for more.", show_default=False
-        ),
-    ] = None,
+    slo: Slo = None,
     start_rate: Annotated[str, typer.Option("--from", help="Messages a second of the first step.")] = "1000",
     top_rate: Annotated[str, typer.Option("--to", help="No step goes beyond this.")] = "2M/s",
     factor: Annotated[float, typer.Option(help="From step to step, until one does not hold.")] = 2.0,
@@ -50,12 +46,13 @@ def limit(
     """Find the highest rate that holds objectives: steps upwards, then halving, every step twice."""
     from streamgauge.flags.kafka_target import kafka_target, name_of
     from streamgauge.spec.loading import parse
+    from streamgauge.spec.objective import flagged_objectives
     from streamgauge.spec.workload import Workload
 
     if not slo:
         raise BadInput("limit: say what is to hold, as in --slo 'p99<20ms' --slo lost=0")
+    objectives = flagged_objectives("limit", slo)
     search = {
-        "slo": slo,
         "from": start_rate,
         "to": top_rate,
         "factor": factor,
@@ -80,6 +77,7 @@ def limit(
         "kind": "limit",
         "name": "limit",
         "targets": [kafka_target(bootstrap, target, brokers, name=name_of(bootstrap), consumers=consumers)],
+        "objectives": objectives,
         "load": load,
         "search": search,
     }

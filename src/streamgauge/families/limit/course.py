@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
@@ -24,9 +25,11 @@ Look = Callable[[RunDir, Case], dict[str, float | None]]
 class SearchCourse:
     """Adds case after case to the plan; what it knows is in a file, so that it can be resumed."""
 
-    def __init__(self, run: RunDir, plan: Plan, records: RunRecords, look: Look = step_figures) -> None:
-        self._run, self.plan, self._records, self._look = run, plan, records, look
+    def __init__(self, run: RunDir, plan: Plan, records: RunRecords, look: Look | None = None) -> None:
+        self._run, self.plan, self._records = run, plan, records
         self._search = plan.section_as(Search)
+        asked = [objective.metric for objective in self._search.slo]
+        self._look: Look = look or partial(step_figures, metrics=asked)
         self._known = read_search(run)
 
     def cases(self, progress: Telling) -> Iterator[Case]:

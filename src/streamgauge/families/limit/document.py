@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+from streamgauge.core.outcomes import Outcome, worst_outcome
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
 from streamgauge.core.verdicts import CauseCode, Limit, cause
@@ -15,7 +17,7 @@ from streamgauge.families.limit.section import Search
 from streamgauge.plan.plan_file import Plan
 from streamgauge.report.case_document import Case, CasesDocument
 from streamgauge.report.case_reading import cases_of
-from streamgauge.report.document import Bottleneck, Part, head_of
+from streamgauge.report.document import Bottleneck, Part, Verdicts, head_of
 from streamgauge.report.result_tables import ResultTables
 
 
@@ -66,12 +68,19 @@ class LimitDocument(CasesDocument):
     limit: LimitFound
     """what the search found"""
 
+    @property
+    def parts(self) -> Mapping[str, Verdicts]:
+        """Cases beyond the limit are there to break: objectives are those of what holds."""
+        steps = [step for step in self.limit.steps if step.holds]
+        held = [f"case {trial.case}" for step in steps for trial in step.trials if trial.holds]
+        return {name: case for name, case in super().parts.items() if name in held or not held}
+
 
 def limit_document(run: RunDir, plan: Plan, tables: ResultTables) -> LimitDocument:
     search = plan.section_as(Search)
     record = read_search(run)
     found = state_of(plan, record)
-    cases = cases_of(plan.cases, read_status(run), tables)
+    cases = cases_of(plan, read_status(run), tables, by_figures_alone=True)
     by_case = {case.case: case for case in cases}
     # Cases of a search beyond the limit are there to break: the run is as good as what holds.
     held = [
@@ -88,7 +97,10 @@ def limit_document(run: RunDir, plan: Plan, tables: ResultTables) -> LimitDocume
         steps=[_step(step) for step in sorted(found.steps, key=lambda step: step.rate_per_s)],
     )
     head: dict[str, Any] = head_of(run, plan, by_case, counted=held or cases)
-    return LimitDocument(**head, cases=cases, limit=part)
+    document = LimitDocument(**head, cases=cases, limit=part)
+    asked = worst_outcome(case.outcome for case in document.parts.values() if case.outcome)
+    document.objectives = Outcome.MISSED if asked and found.steps and found.held_per_s is None else asked
+    return document
 
 
 def _step(step: RateStep) -> Step:

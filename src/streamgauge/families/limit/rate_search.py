@@ -15,9 +15,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from streamgauge.families.limit.section import LEAST_MESSAGES, Search
+from streamgauge.spec.metrics import RATE, BoundUnit
+from streamgauge.spec.objective import Objective
 
 DELIVERED_SHARE = 0.97
 """Of the rate wanted: with less coming out than going in, latency only has not had the time to grow."""
+
+DELIVERED = "delivered_per_s"
+"""The figure of a step that says what came out."""
 
 _ENOUGH = 3
 """Trials after which a rate that missed at the very beginning is not doubted for that any more."""
@@ -154,11 +159,25 @@ def judge(
     search: Search, rate_per_s: float, figures: dict[str, float | None], problem: str | None
 ) -> list[str]:
     """Why a trial does not hold, a line each; `problem`: why its case is not whole."""
-    missed = [why for objective in search.slo if (why := objective.why_missed(figures)) is not None]
-    delivered = figures.get("delivered_per_s")
+    delivered = figures.get(DELIVERED)
+    known = {**figures, RATE.name: delivered}
+    missed = [why for objective in search.slo if (why := _why_missed(objective, known, rate_per_s))]
     if delivered is not None and delivered < DELIVERED_SHARE * rate_per_s:
         missed.append(f"only {delivered:,.0f} of {rate_per_s:,.0f} messages a second were delivered")
     return [*missed, problem] if problem else missed
+
+
+def _why_missed(objective: Objective, figures: dict[str, float | None], rate_per_s: float) -> str | None:
+    """What the figure was, where it does not keep to the objective; one that is not there never does."""
+    name, value = objective.metric.name, figures.get(objective.metric.name)
+    if value is None:
+        return f"{name} is not known, so {objective} is not held"
+    if objective.unit is BoundUnit.PERCENT:
+        value = 100 * value / rate_per_s
+    if objective.holds(value):
+        return None
+    unit = {BoundUnit.MESSAGES: "", BoundUnit.MS: " ms"}.get(objective.unit, objective.unit.value)
+    return f"{name} was {value:,.4g}{unit}, not {objective.sign} {objective.bound:g}{unit}"
 
 
 def _round(rate_per_s: float) -> float:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from streamgauge.families.limit.objective import Objective
+from streamgauge.spec.metrics import OF_MESSAGES, VALID
 from streamgauge.spec.model import RatePerS, Seconds, SpecModel
+from streamgauge.spec.objective import Objective, read_objectives
 
 LEAST_MESSAGES = 100
 """Of a step: of fewer, a percentile says nothing, and a loss may not have happened yet."""
@@ -17,6 +18,7 @@ class Search(SpecModel):
     """Steps upwards until one misses an objective, then halving; `load.duration` is that of a step."""
 
     slo: tuple[Objective, ...] = Field(min_length=1)
+    """Those of the workload's objectives that a step is judged by."""
     from_: Annotated[RatePerS, Field(ge=1)] = Field(default=1000.0, alias="from")
     """Messages a second of the first step."""
     to: Annotated[RatePerS, Field(ge=1)] = 2_000_000.0
@@ -36,8 +38,14 @@ class Search(SpecModel):
     def _upwards(self) -> Search:
         if self.from_ > self.to:
             raise ValueError(f"from: {self.from_:g}/s is above the highest rate, to: {self.to:g}/s")
-        figures = [objective.figure for objective in self.slo]
-        for figure in figures:
-            if figures.count(figure) > 1:
-                raise ValueError(f"slo: {figure} has two objectives; give one of them")
         return self
+
+    @field_validator("slo", mode="before")
+    @classmethod
+    def _on_figures_of_a_step(cls, given: Any) -> Any:
+        found = read_objectives(given, OF_MESSAGES)
+        if any(objective.metric == VALID for objective in found):
+            raise ValueError(
+                "whether a step is valid is known at the end of the run: write it as `objectives`"
+            )
+        return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from streamgauge.families.limit.document import Ending, LimitDocument, LimitFound, Step
-from streamgauge.families.limit.objective import Objective
 from streamgauge.report.case_document import Case
 from streamgauge.report.cases_show import show_cases
 from streamgauge.report.cause_words import LIMIT_WORDS, limit_text
@@ -14,6 +13,8 @@ from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.shown import Fact, Figures, Note, Section, Shown
 from streamgauge.report.shown_tables import Cell, Column, Table, TableRow, Unit, row
 from streamgauge.report.words import LEG_NAMES
+from streamgauge.spec.metrics import OF_MESSAGES, BoundUnit
+from streamgauge.spec.objective import read_objective
 from streamgauge.tables.percentile_support import is_supported
 
 _STATISTICS = ("p50", "p99", "p99_9", "max")
@@ -199,9 +200,9 @@ def _objectives(limit: LimitFound, rates: list[float]) -> list[Series]:
     """Those on latency, as level lines."""
     found = []
     for text in limit.slo:
-        objective = Objective.model_validate(text)
-        if objective.is_latency:
-            level = [objective.limit, objective.limit]
+        objective = read_objective(text, OF_MESSAGES)
+        if objective.unit is BoundUnit.MS:
+            level = [objective.bound, objective.bound]
             found.append(Series(text, [min(rates), max(rates)], level, Style("bad", 1.5, "dashed")))
     return found
 

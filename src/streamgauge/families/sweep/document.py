@@ -58,7 +58,7 @@ class SweepDocument(CasesDocument):
 
 
 def sweep_document(run: RunDir, plan: Plan, tables: ResultTables) -> SweepDocument:
-    cases = cases_of(plan.cases, read_status(run), tables)
+    cases = cases_of(plan, read_status(run), tables)
     # A case that lost messages or broke off would pass its trouble for the cost of a knob.
     whole = [case for case in cases if case.status is State.OK and case.main_latency.count]
     head = head_of(run, plan, {case.case: case for case in cases})

@@ -84,9 +84,10 @@ class TransportsDocument(CasesDocument):
 
 
 def transports_document(run: RunDir, plan: Plan, tables: ResultTables) -> TransportsDocument:
-    cases = cases_of(plan.cases, read_status(run), tables)
+    harness = plan.section_as(Ladder).harness
+    cases = cases_of(plan, read_status(run), tables, beside=harness)
     head = head_of(run, plan, {case.case: case for case in cases})
-    found = transports_found(cases, plan.section_as(Ladder).harness, head["environment"].get("systems", {}))
+    found = transports_found(cases, harness, head["environment"].get("systems", {}))
     return TransportsDocument(**head, cases=cases, transports=found)
 
 
