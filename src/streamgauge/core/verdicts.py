@@ -105,6 +105,7 @@ class CauseCode(StrEnum):
     COMPRESSED = "compressed"
     PLANNED = "planned"
     ENGINES_DIFFER = "engines_differ"
+    SETTINGS_DIFFER = "settings_differ"
     SEED_PRESET = "seed_preset"
     SHARED_PROCESS = "shared_process"
     BURSTS = "bursts"

@@ -287,6 +287,7 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
         "ENGINES DIFFER: one library's loop runs in the JVM, the other's in Python. This sets a "
         "transport against a Python application; it does not compare two libraries as used from Python."
     ),
+    CauseCode.SETTINGS_DIFFER: lambda c: f"A setting is not the same on both sides: {c.text}.",
     CauseCode.SEED_PRESET: _plain(_SEED_FAULTS),
     CauseCode.SHARED_PROCESS: _plain(
         "All libraries share one process: threads of one may disturb the other."

@@ -9,8 +9,17 @@ import pytest
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, write_status
-from streamgauge.families.compare.document import Compared, CompareDocument
+from streamgauge.core.verdicts import CauseCode
+from streamgauge.families.compare.document import (
+    AppliedSetting,
+    Compared,
+    CompareDocument,
+    ComparedSetting,
+    unequal_settings,
+)
+from streamgauge.families.compare.section import Comparison
 from streamgauge.report.document import document_text
+from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.results import results_document
 from streamgauge.report.schema import results_schema
 from tests.report.sample_comparison import HOSTILE, compared_run
@@ -132,3 +141,47 @@ def test_a_run_that_broke_off_says_why(compared: RunDir) -> None:
     )
     document = document_of(compared)
     assert (document.status, document.reason, document.marked) == ("partial", "interrupted", [])
+
+
+def test_totals_are_the_sums_of_the_repetitions(compared: RunDir) -> None:
+    document = results_document(compared)
+    assert isinstance(document, CompareDocument)
+    rows = [
+        row
+        for row in ResultTables.read(compared).tables["repetitions"].to_pylist()
+        if row["repetition"] >= 0 and row["side"] in ("a", "b")
+    ]
+    place = ("operation", "temperature", "length", "messages", "repetition")
+    failed = {tuple(row[name] for name in place) for row in rows if row["elapsed_us"] is None}
+    assert failed, "a failure is not counted for one library alone"
+    whole, *parts = document.totals
+    assert (whole.operation, [part.operation for part in parts]) == ("all", ["produce", "consume"])
+    for total in document.totals:
+        own = [
+            row
+            for row in rows
+            if total.operation in ("all", row["operation"])
+            and tuple(row[name] for name in place) not in failed
+        ]
+        for side, found_s in (("a", total.a_s), ("b", total.b_s)):
+            assert found_s == pytest.approx(sum(r["elapsed_us"] for r in own if r["side"] == side) / 1e6)
+        assert total.pairs == len(own) / 2
+        assert total.ratio_percent == pytest.approx(100 * total.a_s / total.b_s)
+    assert whole.a_s == pytest.approx(sum(part.a_s for part in parts))
+
+
+def test_fair_is_equal_and_where_it_is_not_it_is_said_on_top() -> None:
+    fair = Comparison()
+    assert fair.shared_settings["send_buffer"] == fair.shared_settings["receive_buffer"] == 1024**2
+    native = AppliedSetting(native="send.buffer.bytes", value="1048576", note="")
+    five, also_five = (AppliedSetting(native="linger.ms", value=value, note="") for value in ("5", "5.0"))
+    missing = AppliedSetting(native=None, value=None, note="left to the operating system")
+    settings = [
+        ComparedSetting(name="send_buffer", role="producer", is_shared=True, a=native, b=missing),
+        ComparedSetting(name="send_buffer", role="consumer", is_shared=True, a=native, b=native),
+        ComparedSetting(name="linger_ms", role="producer", is_shared=True, a=five, b=also_five),
+        ComparedSetting(name="client.id", role="consumer", is_shared=False, a=native, b=None),
+    ]
+    [said] = unequal_settings(fair, settings)
+    assert said.code is CauseCode.SETTINGS_DIFFER
+    assert said.text == "send_buffer (producer): A 1048576, B has none"

@@ -17,7 +17,8 @@ from streamgauge.flags.options import (
 )
 
 if TYPE_CHECKING:
-    from streamgauge.spec.workload import Workload
+    from streamgauge.families.compare.section import Comparison
+    from streamgauge.flags.asked import Asked
 
 
 _KAFKA = "kafka"
@@ -94,10 +95,11 @@ def compare(
         typer.Option(help="Kafka to use: host:port[,…]; else an embedded one.", show_default=False),
     ] = None,
     brokers: Brokers = None,
-) -> Workload:
+) -> Asked:
     """Compare two client libraries: the same short tests in turn, with a verdict for each."""
+    from streamgauge.families.compare.workload import CompareWorkload
+    from streamgauge.flags.asked import Asked
     from streamgauge.spec.loading import parse
-    from streamgauge.spec.workload import Workload
 
     settings = {
         "linger_ms": linger_ms,
@@ -136,7 +138,25 @@ def compare(
         "targets": _targets(a, b, bootstrap, brokers),
         "comparison": comparison,
     }
-    return parse(Workload, content, "compare")
+    workload = parse(CompareWorkload, content, "compare")
+    return Asked(workload, _in_vain(workload.comparison))
+
+
+def _in_vain(comparison: Comparison) -> tuple[str, ...]:
+    """Said before the start: afterwards an hour has gone."""
+    from streamgauge.families.compare.paired_ratio import fewest_for_a_verdict
+    from streamgauge.families.compare.planned_comparison import TEMPERATURES
+
+    cells = len(comparison.lengths) * len(comparison.messages)
+    tests = cells * len(comparison.operations) * len(TEMPERATURES)
+    needed = fewest_for_a_verdict(tests)
+    if comparison.repeat >= needed:
+        return ()
+    return (
+        f"{comparison.repeat} repetitions cannot show a difference in {tests} comparisons at once, whatever "
+        f"they find: --repeat {needed} could, or fewer lengths and messages; all will be inconclusive or "
+        "equivalent",
+    )
 
 
 def _bursts(length: int | None, interval: str | None) -> dict[str, Any] | None:

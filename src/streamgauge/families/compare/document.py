@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Any, ClassVar, Literal
+
+from pydantic import Field
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.verdicts import Cause, CauseCode, cause
 from streamgauge.families.compare.event_tables import ENGINE
 from streamgauge.families.compare.outcomes import known_of
 from streamgauge.families.compare.planned_comparison import PlannedComparison, Side
-from streamgauge.families.compare.result_tables import APPLIED_SETTINGS, COMPARISONS, subject_of
+from streamgauge.families.compare.result_tables import APPLIED_SETTINGS, COMPARISONS, REPETITIONS, subject_of
 from streamgauge.families.compare.section import Comparison
 from streamgauge.plan.cases import as_work
 from streamgauge.plan.plan_file import Plan
@@ -171,9 +175,22 @@ class Compared(Verdicts):
     """true of the figures, and no reason not to quote them"""
 
 
+class Total(Part):
+    """The time of all repetitions in which neither library failed, but for the warm-up round."""
+
+    operation: Literal["all", "produce", "consume", "round_trip"]
+    pairs: int
+    a_s: float
+    b_s: float
+    ratio_percent: float | None
+    """A over B; null: B took no time"""
+
+
 class CompareDocument(Document):
     comparison: Conditions
     """how libraries were compared"""
+    totals: list[Total] = Field(default_factory=list)
+    """of all tests, and of those of each operation"""
     comparisons: list[Compared]
 
     row_field: ClassVar[str] = "comparisons"
@@ -190,7 +207,24 @@ def compare_document(run: RunDir, plan: Plan, tables: ResultTables) -> CompareDo
     found.sort(key=_as_planned(planned))
     head = head_of(run, plan, {place_of(row): row for row in found})
     conditions = _conditions(planned, found, tables.rows(APPLIED_SETTINGS, case.id))
-    return CompareDocument(**head, comparison=conditions, comparisons=found)
+    totals = list(_totals(tables.rows(REPETITIONS, case.id)))
+    return CompareDocument(**head, comparison=conditions, totals=totals, comparisons=found)
+
+
+def _totals(repetitions: list[Row]) -> Iterator[Total]:
+    times: dict[tuple[Any, ...], dict[str, float]] = defaultdict(dict)
+    for row in repetitions:
+        if row["repetition"] >= 0 and row["elapsed_us"] is not None and row["side"] in LIBRARIES:
+            cell = (row["operation"], row["temperature"], row["length"], row["messages"], row["repetition"])
+            times[cell][row["side"]] = row["elapsed_us"]
+    # One that only one library came through would be counted against it.
+    pairs = [(cell[0], pair["a"], pair["b"]) for cell, pair in times.items() if len(pair) == len(LIBRARIES)]
+    operations = dict.fromkeys(operation for operation, _, _ in pairs)
+    for name in ("all", *operations) if pairs else ():
+        own = [(a, b) for operation, a, b in pairs if name in ("all", operation)]
+        a_us, b_us = (math.fsum(side) for side in zip(*own, strict=True))
+        ratio = 100 * a_us / b_us if b_us else None
+        yield Total(operation=name, pairs=len(own), a_s=a_us / 1e6, b_s=b_us / 1e6, ratio_percent=ratio)
 
 
 def place_of(row: Compared) -> str:
@@ -259,6 +293,7 @@ def _conditions(planned: PlannedComparison, found: list[Compared], settings: lis
     told = {row["side"]: (row["value"], row["note"] or None) for row in settings if row["role"] == ENGINE}
     a, b = (_library(planned.target_of(side), *told.get(side, (plan.engine, None))) for side in LIBRARIES)
     bursts = plan.bursts
+    shared = _settings(settings)
     return Conditions(
         a=a,
         b=b,
@@ -275,8 +310,8 @@ def _conditions(planned: PlannedComparison, found: list[Compared], settings: lis
         bursts=None if bursts is None else Bursts(length=bursts.length, interval_s=bursts.interval),
         warm_up_messages=plan.warm_up_messages,
         equivalence_percent=plan.equivalence_percent,
-        settings=_settings(settings),
-        notes=list(_notes(plan, found, is_mixed=a.engine != b.engine)),
+        settings=shared,
+        notes=[*_notes(plan, found, is_mixed=a.engine != b.engine), *unequal_settings(plan, shared)],
     )
 
 
@@ -299,6 +334,26 @@ def _settings(rows: list[Row]) -> list[ComparedSetting]:
             entry, row["side"], AppliedSetting(**{name: row[name] for name in AppliedSetting.model_fields})
         )
     return list(found.values())
+
+
+def unequal_settings(plan: Comparison, settings: list[ComparedSetting]) -> Iterator[Cause]:
+    """What the preset promises to be the same, and is not: a library has no such setting, or was told
+    otherwise by its target."""
+    for setting in settings:
+        a, b = (None if side is None else side.value for side in (setting.a, setting.b))
+        if setting.name in plan.shared_settings and setting.is_shared and not _is_same(a, b):
+            values = f"{setting.name} ({setting.role}): A {a or 'has none'}, B {b or 'has none'}"
+            yield cause(CauseCode.SETTINGS_DIFFER, values)
+
+
+def _is_same(a: str | None, b: str | None) -> bool:
+    """Libraries write numbers as they please: 5 is 5.0."""
+    if a is None or b is None:
+        return a == b
+    try:
+        return float(a) == float(b)
+    except ValueError:
+        return a.lower() == b.lower()
 
 
 def _notes(plan: Comparison, found: list[Compared], *, is_mixed: bool) -> Iterator[Cause]:

@@ -23,6 +23,9 @@ PRESETS: dict[Preset, dict[str, Any]] = {
         "batch_size": 131_072,
         "max_in_flight": 5,
         "idempotence": True,
+        # As large as the system lets: each library has another default.
+        "send_buffer": 1024**2,
+        "receive_buffer": 1024**2,
         "fetch_min_bytes": 1,
         "fetch_max_wait_ms": 20,
     },

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from streamgauge.families.compare.document import Compared, CompareDocument, Conditions, Times
+from streamgauge.families.compare.document import Compared, CompareDocument, Conditions, Times, Total
 from streamgauge.families.compare.figures import heat_map, repetitions_figure
 from streamgauge.families.compare.repetitions_csv import repetitions_csv
 from streamgauge.families.compare.result_tables import REPETITIONS
@@ -54,6 +54,8 @@ def show_compare(document: CompareDocument, tables: ResultTables) -> Shown:
     conditions, rows = document.comparison, document.comparisons
     repetitions = tables.tables[REPETITIONS.name].to_pylist()
     sections = [Section("Conditions", _conditions(conditions))]
+    if document.totals:
+        sections.append(Section("Total execution time", [_total_table(document.totals, conditions)]))
     for operation, temperature, found in by_matrix(rows):
         mine = [r for r in repetitions if (r["operation"], r["temperature"]) == (operation, temperature)]
         name = f"{OPERATION_NAMES[operation]}, {temperature}"
@@ -120,6 +122,31 @@ def _conditions(conditions: Conditions) -> list[Block]:
         Notes([cause_text(note) for note in conditions.notes], Tone.WARN),
         Note(LEGEND),
     ]
+
+
+def _total_table(totals: list[Total], conditions: Conditions) -> Table:
+    columns = [
+        Column("tests"),
+        Column(f"A {conditions.a.name}", Unit.S),
+        Column(f"B {conditions.b.name}", Unit.S),
+        Column("A/B", Unit.NUMBER),
+        Column("pairs", Unit.COUNT),
+    ]
+    rows = [
+        row(
+            "all" if total.operation == "all" else OPERATION_NAMES[total.operation],
+            total.a_s,
+            total.b_s,
+            _percent(total.ratio_percent),
+            total.pairs,
+        )
+        for total in totals
+    ]
+    note = (
+        "The sum of all repetitions in which neither failed. It says how long the whole took, not which "
+        "library is faster: the longest tests decide it."
+    )
+    return Table("Of all tests together", columns, rows, note, name="totals")
 
 
 def _matrix_section(
@@ -226,7 +253,7 @@ def _figure_table(name: str, conditions: Conditions, cells: list[Compared]) -> T
         ratios = [_percent(getattr(found.ratio_percent, name)) for name in _STATISTICS]
         rows.append(row(f"{cell_name(found)} · A/B", found.pairs, *ratios, is_beside=True))
     title = f"{name}: times in µs, CV in %, and their ratios. ⁑ two humps"
-    return Table(title, columns, rows, is_folded=True, where=ON_PAPER)
+    return Table(title, columns, rows, is_folded=True)
 
 
 def _time(times: Times, name: str) -> float | None:
