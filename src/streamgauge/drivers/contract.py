@@ -97,6 +97,10 @@ class ConsumerOptions:
     transactions: bool = False
     """Only what was committed is to be received."""
 
+    def starts(self) -> dict[tuple[int, int], int]:
+        """Where each of `partitions` is to be begun at."""
+        return {place: self.start.get(place, 0) for place in self.partitions}
+
 
 @dataclass(frozen=True)
 class SharedSetting:
@@ -220,6 +224,11 @@ class Consumer(ABC, ClientFacts):
 
     @abstractmethod
     def close(self) -> None: ...
+
+
+def all_read(positions: Mapping[tuple[int, int], int], ends: Mapping[tuple[int, int], int]) -> bool:
+    """Has a consumer at these positions got as far as these ends?"""
+    return all(position >= ends.get(place, 0) for place, position in positions.items())
 
 
 class Driver(ABC):

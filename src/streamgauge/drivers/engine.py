@@ -15,7 +15,7 @@ other without saying so. A driver that has this engine is a `JvmDriver`; it may 
     producer.produce(Work(values, 1, deadline_s=30))        # to warm it: producer id, connection, metadata
     produced = producer.produce(Work(values, n, deadline_s=60, first_ordinal=1))
     consumer = driver.timed_consumer(ConsumerOptions(0, (topic,), "ordinal", (), None, {}))
-    consumed = consumer.consume({(0, 0): 0}, n + 1, deadline_s=60, check=values)
+    consumed = consumer.consume(Work(values, n + 1, deadline_s=60), start={(0, 0): 0}, checked=True)
     ends = driver.end_offsets((topic,), 1)
     trips = consumer.round_trips(producer, Work(values, 100, deadline_s=60), start=ends)
     producer.close(); consumer.close()
@@ -145,7 +145,7 @@ class Bursts:
 
 @dataclass(frozen=True)
 class Work:
-    """What a timed loop is to send."""
+    """What a timed loop is to send, or to receive."""
 
     values: Values
     count: int
@@ -169,15 +169,11 @@ class TimedProducer(ABC, ClientFacts):
 
 class TimedConsumer(ABC, ClientFacts):
     @abstractmethod
-    def consume(
-        self,
-        start: Mapping[tuple[int, int], int],
-        expected: int,
-        *,
-        deadline_s: float,
-        check: Values | None = None,
-    ) -> Consumed:
-        """Assign these (topic, partition) pairs from these offsets, and read until `expected` have come."""
+    def consume(self, work: Work, *, start: Mapping[tuple[int, int], int], checked: bool = False) -> Consumed:
+        """Assign these (topic, partition) pairs from these offsets, and read until `count` have come.
+
+        `checked`: against the values, whatever their ordinals begin with.
+        """
 
     @abstractmethod
     def round_trips(

@@ -79,7 +79,10 @@ class AdminLoop:
         except self._failures as error:
             raise Unreachable(f"{self._server}: {str(error) or type(error).__name__}") from None
 
-    def close(self) -> None:
+    def close(self, connection: Any = None) -> None:
+        """`connection`: what was opened in the loop, and is closed there."""
+        if connection is not None:
+            self.run(connection.close())
         if self._thread is not None:
             self._thread.close()
             self._thread = None

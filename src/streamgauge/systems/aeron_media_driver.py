@@ -59,11 +59,10 @@ class AeronMediaDriver(ServerProcess):
         memory: Path | None = None,
     ) -> None:
         """`properties`: Aeron's, beside or instead of the profile's. `memory`: where buffers are mapped."""
-        super().__init__(log_dir)
+        super().__init__(log_dir=log_dir)
         self._profile = aeron_profiles.chosen(profile, os.cpu_count() or 1)
         self._wanted = {**aeron_profiles.PROFILES[self._profile], **(properties or {})}
         self._memory = memory
-        self._properties: dict[str, str] = {}
         self.notes: list[str] = []
 
     def _prepare(self) -> None:

@@ -6,7 +6,6 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -37,12 +36,6 @@ class NatsServer(ServerProcess):
     process_name = "nats-server"
     data_prefix = "streamgauge-nats-"
     lost_a_port = "address already in use"
-
-    def __init__(self, *, log_dir: Path, properties: Mapping[str, str] | None = None) -> None:
-        """`properties`: lines of its configuration file, by name."""
-        super().__init__(log_dir)
-        self._properties = dict(properties or {})
-        self._port = 0
 
     def _prepare(self) -> None:
         self._executable = nats_executable()

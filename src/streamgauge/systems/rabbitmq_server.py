@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +18,7 @@ from streamgauge.spec.system import SystemSpec
 from streamgauge.systems.debian_packages import Program, find_program
 from streamgauge.systems.ports import HOST, free_ports
 from streamgauge.systems.processes import end, log_text, spawn
-from streamgauge.systems.server_process import ServerProcess, refuse_own
+from streamgauge.systems.server_process import ServerProcess
 
 # The first needs no root; Debian's own command on the PATH does.
 NAMES = ("/usr/lib/rabbitmq/bin/rabbitmq-server", "rabbitmq-server")
@@ -49,14 +48,12 @@ class RabbitMqServer(ServerProcess):
     data_prefix = "streamgauge-rabbitmq-"
     lost_a_port = "eaddrinuse"
 
-    def __init__(self, *, log_dir: Path, properties: Mapping[str, str] | None = None) -> None:
-        """`properties`: lines of rabbitmq.conf, by name."""
-        super().__init__(log_dir)
-        self._properties = dict(properties or {})
-        refuse_own(self._properties, lambda name: name.startswith(_OWN))
-        self._program: Program | None = None
-        self._epmd: subprocess.Popen[bytes] | None = None
-        self._port = self._epmd_port = self._node_port = 0
+    _program: Program | None = None
+    _epmd: subprocess.Popen[bytes] | None = None
+    _epmd_port = _node_port = 0
+
+    def _is_own(self, name: str) -> bool:
+        return name.startswith(_OWN)
 
     def _prepare(self) -> None:
         self._program = rabbitmq_program()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import socket
 import subprocess
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Literal
 
 from streamgauge.core.errors import SystemFailed
@@ -14,7 +12,7 @@ from streamgauge.spec.system import SystemSpec
 from streamgauge.systems.debian_packages import Program, find_program
 from streamgauge.systems.ports import HOST, free_ports
 from streamgauge.systems.processes import log_text
-from streamgauge.systems.server_process import ServerProcess, refuse_own
+from streamgauge.systems.server_process import ServerProcess
 
 _NAMES = ("redis-server", "valkey-server")
 _PACKAGE = "redis-server"
@@ -55,13 +53,10 @@ class RedisServer(ServerProcess):
     data_prefix = "streamgauge-redis-"
     lost_a_port = "Address already in use"
 
-    def __init__(self, *, log_dir: Path, properties: Mapping[str, str] | None = None) -> None:
-        """`properties`: lines of its configuration file, by name."""
-        super().__init__(log_dir)
-        self._properties = dict(properties or {})
-        refuse_own(self._properties, _OWN.__contains__)
-        self._program: Program | None = None
-        self._port = 0
+    _program: Program | None = None
+
+    def _is_own(self, name: str) -> bool:
+        return name in _OWN
 
     def _prepare(self) -> None:
         self._program = redis_program()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -38,10 +38,19 @@ class ServerProcess(System):
     lost_a_port: ClassVar[str | None] = None
     """What it says when somebody took a port between our choosing it and its binding it."""
 
-    def __init__(self, log_dir: Path) -> None:
+    _port = 0
+
+    def __init__(self, *, log_dir: Path, properties: Mapping[str, str] | None = None) -> None:
+        """`properties`: lines of its own configuration, by name."""
         self.log_dir = log_dir.absolute()
+        self._properties = dict(properties or {})
+        refuse_own(self._properties, self._is_own)
         self._scratch: ScratchFolder | None = None
         self._process: subprocess.Popen[bytes] | None = None
+
+    def _is_own(self, name: str) -> bool:
+        """Whether finding or removing the server depends on a property."""
+        return False
 
     @abstractmethod
     def _prepare(self) -> None:

@@ -80,16 +80,9 @@ class FakeConsume(TimedConsumer):
     def __init__(self, driver: FakeJvmDriver) -> None:
         self._driver = driver
 
-    def consume(
-        self,
-        start: Mapping[tuple[int, int], int],
-        expected: int,
-        *,
-        deadline_s: float,
-        check: Values | None = None,
-    ) -> Consumed:
+    def consume(self, work: Work, *, start: Mapping[tuple[int, int], int], checked: bool = False) -> Consumed:
         driver = self._driver
-        driver.said.append(("consume", dict(start), expected, check is not None))
+        driver.said.append(("consume", dict(start), work.count, checked))
         return Consumed(LOOP_NS, driver.received, driver.wrong, driver.repeated)
 
     def round_trips(

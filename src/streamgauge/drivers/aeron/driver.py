@@ -17,14 +17,9 @@ from pydantic import Field
 
 from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
 from streamgauge.drivers.aeron.clients import AeronConsumer, AeronProducer, Wiring
-from streamgauge.drivers.contract import (
-    Capabilities,
-    Consumer,
-    ConsumerOptions,
-    Producer,
-    ProducerOptions,
-)
+from streamgauge.drivers.contract import Consumer, ConsumerOptions, Producer, ProducerOptions
 from streamgauge.drivers.engine import JvmDriver
+from streamgauge.drivers.fleeting import FleetingDriver
 from streamgauge.drivers.transports_java import LOCK, failed, java_class, start_java
 from streamgauge.jvm.aeron_directory import driver_state
 from streamgauge.jvm.jars import locked_version
@@ -57,14 +52,12 @@ class Settings(SpecModel):
     java_options: tuple[str, ...] = ()
 
 
-class Aeron(JvmDriver):
+class Aeron(FleetingDriver, JvmDriver):
     name = "aeron"
-    capabilities = Capabilities(
-        durable=False, ordered=True, acked=False, record_headers=False, keyed=False, replayable=False
-    )
     settings_model = Settings
 
     def __init__(self, target: Target, endpoints: Mapping[str, str]) -> None:
+        super().__init__(endpoints)
         self.settings = Settings.model_validate(target.settings)
         directory = self.settings.directory or endpoints.get("directory")
         if not directory:
@@ -73,8 +66,6 @@ class Aeron(JvmDriver):
             )
         self._directory = Path(directory)
         self._port = endpoints.get("port") or (self.settings.port and str(self.settings.port))
-        self._partitions = int(endpoints.get("partitions", 1))
-        self._ends: dict[tuple[str, int], int] = {}
         self._client: Any = None
 
     def check_reachable(self, deadline_s: float) -> dict[str, Any]:
@@ -101,20 +92,12 @@ class Aeron(JvmDriver):
         return list(names)
 
     def remove_topics(self, names: list[str]) -> None:
-        """They are gone with their clients."""
+        """They are gone with their clients, and so is a port that was ours."""
         if self.settings.port is None:
             self._port = None
 
     def endpoints(self) -> dict[str, str]:
-        return {"partitions": str(self._partitions), **({"port": self._port} if self._port else {})}
-
-    def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
-        """As far as this process has published; of others only their producers know."""
-        return {
-            (number, partition): self._ends.get((name, partition), 0)
-            for number, name in enumerate(topics)
-            for partition in range(partitions)
-        }
+        return {**super().endpoints(), **({"port": self._port} if self._port else {})}
 
     def channel(self) -> str:
         if self.settings.channel is not None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from streamgauge.core.errors import Unreachable
-from streamgauge.drivers.contract import Consumer, ConsumerOptions, Received
+from streamgauge.drivers.contract import Consumer, ConsumerOptions, Received, all_read
 
 _READY_POLL_S = 0.02
 
@@ -26,7 +27,7 @@ class KafkaConsumer(Consumer):
         if self._options.group is not None:
             self._subscribe()
         elif self._options.partitions:
-            self.assign({place: self._options.start.get(place, 0) for place in self._options.partitions})
+            self.assign(self._options.starts())
 
     def assign(self, start: Mapping[tuple[int, int], int]) -> None:
         self._start, self._early = dict(start), []
@@ -48,7 +49,7 @@ class KafkaConsumer(Consumer):
     def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
         if self._early:
             return False
-        return all(position >= ends.get(place, 0) for place, position in self._positions())
+        return all_read(dict(self._positions()), ends)
 
     @abstractmethod
     def _subscribe(self) -> None:
@@ -67,6 +68,26 @@ class KafkaConsumer(Consumer):
     @abstractmethod
     def _positions(self) -> Iterable[tuple[tuple[int, int], int]]:
         """(topic, partition) and the next offset, of all that is assigned."""
+
+
+class SeeksStart:
+    """For libraries that are told where to begin once they have their partitions."""
+
+    _consumer: Any
+    _topic_numbers: dict[str, int]
+    _start: dict[tuple[int, int], int]
+
+    def _seek_start(self, places: Any) -> None:
+        for place in places:
+            self._consumer.seek(place, self._start.get(self._number(place), 0))
+
+    def _number(self, place: Any) -> tuple[int, int]:
+        return self._topic_numbers[place.topic], place.partition
+
+    def _all_answered(self) -> bool:
+        """Something is assigned, and a fetch of each of it has been answered: then its end is known."""
+        places = self._consumer.assignment()
+        return bool(places) and all(self._consumer.highwater(place) is not None for place in places)
 
 
 def unreadable(options: ConsumerOptions, deadline_s: float) -> Unreachable:

@@ -39,7 +39,7 @@ class KafkaDriver(Driver):
 
     capabilities = Capabilities(durable=True, ordered=True, acked=True, record_headers=True)
     library: ClassVar[Library]
-    settings_model: ClassVar[type[KafkaSettings]]
+    settings_model: ClassVar[type[KafkaSettings]] = KafkaSettings
     bootstrap_name: ClassVar[str]
     """The library's own name for the address."""
 

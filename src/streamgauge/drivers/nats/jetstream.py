@@ -17,19 +17,19 @@ import nats.errors
 import numpy as np
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StorageType, StreamConfig
 
-from streamgauge.core.errors import BadInput, Unreachable
-from streamgauge.drivers.async_contract import AsyncConsumer, AsyncProducer
+from streamgauge.core.errors import Unreachable
+from streamgauge.drivers.async_contract import AsyncClient, AsyncConsumer, AsyncProducer
 from streamgauge.drivers.contract import (
-    Capabilities,
     Consumer,
     ConsumerOptions,
-    Driver,
     Producer,
     ProducerOptions,
     Received,
+    all_read,
 )
 from streamgauge.drivers.event_loop import ADMIN_S, AdminLoop, BlockingConsumer, BlockingProducer
 from streamgauge.drivers.fates import Fates
+from streamgauge.drivers.server_driver import ServerDriver
 from streamgauge.payload.making import Outgoing
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
@@ -47,20 +47,16 @@ class Settings(SpecModel):
     """Address of a NATS server with JetStream; else that of the system."""
 
 
-class NatsJetStream(Driver):
+class NatsJetStream(ServerDriver):
     name = "nats_jetstream"
-    capabilities = Capabilities(durable=True, ordered=True, acked=True, record_headers=False, keyed=False)
+    server, address_setting = "NATS", "servers"
     settings_model = Settings
 
     def __init__(self, target: Target, endpoints: Mapping[str, str]) -> None:
-        settings = Settings.model_validate(target.settings)
-        servers = settings.servers or endpoints.get("servers")
-        if not servers:
-            raise BadInput(f"target {target.name}: settings.servers: no NATS address, and no system to start")
-        self._servers = servers
-        self._loop = AdminLoop(f"NATS at {servers}", (nats.errors.Error, OSError, TimeoutError))
+        super().__init__(target, endpoints)
+        self._servers = self._given_address
+        self._loop = AdminLoop(f"NATS at {self._servers}", (nats.errors.Error, OSError, TimeoutError))
         self._connection: Any = None
-        self._partitions = int(endpoints.get("partitions", 1))
 
     def check_reachable(self, deadline_s: float) -> dict[str, Any]:
         async def ask() -> dict[str, Any]:
@@ -100,9 +96,6 @@ class NatsJetStream(Driver):
 
         self._loop.run(remove())
 
-    def endpoints(self) -> dict[str, str]:
-        return {"partitions": str(self._partitions)}
-
     def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
         async def ask() -> dict[tuple[int, int], int]:
             stream, found = await self._admin(), {}
@@ -121,10 +114,8 @@ class NatsJetStream(Driver):
         return BlockingConsumer(NatsConsumer(self._servers, options))
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._loop.run(self._connection.close())
-            self._connection = None
-        self._loop.close()
+        self._loop.close(self._connection)
+        self._connection = None
 
     async def _admin(self) -> Any:
         if self._connection is None:
@@ -132,11 +123,20 @@ class NatsJetStream(Driver):
         return self._connection.jetstream(timeout=ADMIN_S)
 
 
-class NatsProducer(AsyncProducer):
+class _Connected(AsyncClient):
+    """Closed with its connection, if it ever had one."""
+
+    _connection: Any = None
+
+    async def close(self) -> None:
+        if self._connection is not None:
+            await self._connection.close()
+
+
+class NatsProducer(_Connected, AsyncProducer):
     def __init__(self, servers: str, options: ProducerOptions, partitions: int) -> None:
         self._servers, self._options, self._partitions = servers, options, partitions
         self._turn = 0
-        self._connection: Any = None
         self._stream: Any = None
 
     async def start(self) -> None:
@@ -159,15 +159,10 @@ class NatsProducer(AsyncProducer):
     def settings_in_force(self) -> dict[str, Any]:
         return {"servers": self._servers, "publish_async_max_pending": _MOST_PENDING}
 
-    async def close(self) -> None:
-        if self._connection is not None:
-            await self._connection.close()
 
-
-class NatsConsumer(AsyncConsumer):
+class NatsConsumer(_Connected, AsyncConsumer):
     def __init__(self, servers: str, options: ConsumerOptions) -> None:
         self._servers, self._options = servers, options
-        self._connection: Any = None
         self._subscriptions: list[Any] = []
         self._positions: dict[tuple[int, int], int] = {}
         self._waiting: list[tuple[tuple[int, int], Any]] = []
@@ -176,8 +171,7 @@ class NatsConsumer(AsyncConsumer):
     async def start(self) -> None:
         self._connection = await _connected(self._servers)
         if self._options.partitions:
-            start = self._options.start
-            await self.assign({place: start.get(place, 0) for place in self._options.partitions})
+            await self.assign(self._options.starts())
 
     async def assign(self, start: Mapping[tuple[int, int], int]) -> None:
         for subscription in self._subscriptions:
@@ -235,14 +229,10 @@ class NatsConsumer(AsyncConsumer):
     async def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
         if self._waiting:
             return False
-        return all(position >= ends.get(place, 0) for place, position in self._positions.items())
+        return all_read(self._positions, ends)
 
     def settings_in_force(self) -> dict[str, Any]:
         return {"servers": self._servers, "ordered_consumer": True}
-
-    async def close(self) -> None:
-        if self._connection is not None:
-            await self._connection.close()
 
 
 def _stream(topic: str, partition: int) -> str:

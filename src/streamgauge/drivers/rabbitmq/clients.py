@@ -13,7 +13,7 @@ from rstream import OffsetType, schema
 
 from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.async_contract import AsyncConsumer, AsyncProducer
-from streamgauge.drivers.contract import UNKNOWN, ConsumerOptions, ProducerOptions, Received
+from streamgauge.drivers.contract import UNKNOWN, ConsumerOptions, ProducerOptions, Received, all_read
 from streamgauge.drivers.fates import Fates
 from streamgauge.drivers.rabbitmq.connection import Connection, stream_name
 from streamgauge.drivers.server_address import ServerAddress
@@ -111,8 +111,7 @@ class RabbitMqConsumer(AsyncConsumer):
 
     async def start(self) -> None:
         if self._options.partitions:
-            start = self._options.start
-            await self.assign({place: start.get(place, 0) for place in self._options.partitions})
+            await self.assign(self._options.starts())
 
     async def assign(self, start: Mapping[tuple[int, int], int]) -> None:
         if self._connection is not None:
@@ -171,7 +170,7 @@ class RabbitMqConsumer(AsyncConsumer):
     async def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
         if self._chunks:
             return False
-        return all(position >= ends.get(place, 0) for place, position in self._positions.items())
+        return all_read(self._positions, ends)
 
     def settings_in_force(self) -> dict[str, Any]:
         return {"url": str(self._address), "credit": _CREDIT}

@@ -6,24 +6,19 @@ A partition is a stream, whose offsets count from 0. A confirmation names a mess
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, TypeVar
 
 from rstream import exceptions
 
 from streamgauge.core.errors import BadInput
-from streamgauge.drivers.contract import (
-    Capabilities,
-    Consumer,
-    ConsumerOptions,
-    Driver,
-    Producer,
-    ProducerOptions,
-)
+from streamgauge.drivers.contract import Consumer, ConsumerOptions, Producer, ProducerOptions
 from streamgauge.drivers.event_loop import ADMIN_S, AdminLoop, BlockingConsumer, BlockingProducer
 from streamgauge.drivers.rabbitmq.clients import RabbitMqConsumer, RabbitMqProducer
 from streamgauge.drivers.rabbitmq.connection import FAILURES, Connection, stream_name
 from streamgauge.drivers.server_address import parse_address
+from streamgauge.drivers.server_driver import ServerDriver
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
@@ -40,20 +35,16 @@ class Settings(SpecModel):
     """Address of a RabbitMQ stream listener, rabbitmq-stream://host:port; else that of the system."""
 
 
-class RabbitMqStreams(Driver):
+class RabbitMqStreams(ServerDriver):
     name = "rabbitmq_streams"
-    capabilities = Capabilities(
-        durable=True, ordered=True, acked=True, record_headers=False, keyed=False, acks_name_offsets=False
-    )
+    server = "RabbitMQ"
+    capabilities = replace(ServerDriver.capabilities, acks_name_offsets=False)
     settings_model = Settings
 
     def __init__(self, target: Target, endpoints: Mapping[str, str]) -> None:
-        url = Settings.model_validate(target.settings).url or endpoints.get("url")
-        if not url:
-            raise BadInput(f"target {target.name}: settings.url: no RabbitMQ address, and no system to start")
-        where = f"target {target.name}: settings.url"
-        self._address = parse_address(url, "rabbitmq-stream", _PORT, where, target.client)
-        self._partitions = int(endpoints.get("partitions", 1))
+        super().__init__(target, endpoints)
+        url, scheme = self._given_address, "rabbitmq-stream"
+        self._address = parse_address(url, scheme, _PORT, self._where, target.client)
         self._loop = AdminLoop(f"RabbitMQ at {self._address}", FAILURES)
         self._connection: Connection | None = None
 
@@ -100,9 +91,6 @@ class RabbitMqStreams(Driver):
 
         self._asked(remove)
 
-    def endpoints(self) -> dict[str, str]:
-        return {"partitions": str(self._partitions)}
-
     def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
         async def ask(connection: Connection) -> dict[tuple[int, int], int]:
             return {
@@ -120,10 +108,8 @@ class RabbitMqStreams(Driver):
         return BlockingConsumer(RabbitMqConsumer(self._address, options))
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._loop.run(self._connection.close())
-            self._connection = None
-        self._loop.close()
+        self._loop.close(self._connection)
+        self._connection = None
 
     def _asked(
         self,

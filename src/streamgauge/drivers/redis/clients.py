@@ -19,6 +19,7 @@ from streamgauge.drivers.contract import (
     Producer,
     ProducerOptions,
     Received,
+    all_read,
 )
 from streamgauge.drivers.fates import MOST_BYTES, MOST_MESSAGES
 from streamgauge.drivers.redis.wire import Wire, packed
@@ -143,7 +144,7 @@ class RedisConsumer(Consumer):
         self._places: dict[bytes, tuple[int, int]] = {}
         self._positions: dict[tuple[int, int], int] = {}
         self._count = _MOST_AT_ONCE
-        self._start({place: options.start.get(place, 0) for place in options.partitions})
+        self._start(options.starts())
 
     def assign(self, start: Mapping[tuple[int, int], int]) -> None:
         # A new connection: what was asked on the old one would be answered there.
@@ -200,7 +201,7 @@ class RedisConsumer(Consumer):
         )
 
     def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
-        return all(position >= ends.get(place, 0) for place, position in self._positions.items())
+        return all_read(self._positions, ends)
 
     def settings_in_force(self) -> dict[str, Any]:
         return {"url": str(self._address), "command": f"XREAD COUNT {_MOST_AT_ONCE} BLOCK 0 STREAMS …"}

@@ -16,16 +16,10 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from streamgauge.core.errors import BadInput, Unreachable
-from streamgauge.drivers.contract import (
-    Capabilities,
-    Consumer,
-    ConsumerOptions,
-    Driver,
-    Producer,
-    ProducerOptions,
-)
+from streamgauge.drivers.contract import Consumer, ConsumerOptions, Producer, ProducerOptions
 from streamgauge.drivers.redis.clients import RedisConsumer, RedisProducer, end_of, stream_key
 from streamgauge.drivers.server_address import parse_address
+from streamgauge.drivers.server_driver import ServerDriver
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
@@ -42,20 +36,17 @@ class Settings(SpecModel):
     """Address of a Redis or Valkey server, redis://host:port; else that of the system."""
 
 
-class RedisStreams(Driver):
+class RedisStreams(ServerDriver):
     name = "redis_streams"
-    capabilities = Capabilities(durable=True, ordered=True, acked=True, record_headers=False, keyed=False)
+    server = "Redis"
     settings_model = Settings
 
     def __init__(self, target: Target, endpoints: Mapping[str, str]) -> None:
-        url = Settings.model_validate(target.settings).url or endpoints.get("url")
-        if not url:
-            raise BadInput(f"target {target.name}: settings.url: no Redis address, and no system to start")
-        where = f"target {target.name}: settings.url"
-        self._address = parse_address(url, "redis", _PORT, where, target.client)
+        super().__init__(target, endpoints)
+        url = self._given_address
+        self._address = parse_address(url, "redis", _PORT, self._where, target.client)
         if self._address.path and not self._address.path.isdecimal():
-            raise BadInput(f"{where}: {url}: databases have numbers; allowed: redis://host:port/number")
-        self._partitions = int(endpoints.get("partitions", 1))
+            raise BadInput(f"{self._where}: {url}: databases have numbers; allowed: redis://host:port/number")
         self._admin: Any = None
 
     def check_reachable(self, deadline_s: float) -> dict[str, Any]:
@@ -100,9 +91,6 @@ class RedisStreams(Driver):
         keys = [key for name in names for key in self._keys(name)]
         if keys:
             self._asked(lambda admin: admin.unlink(*keys))
-
-    def endpoints(self) -> dict[str, str]:
-        return {"partitions": str(self._partitions)}
 
     def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
         return {

@@ -32,7 +32,8 @@ from streamgauge.drivers.contract import (
     Received,
 )
 from streamgauge.drivers.engine import JvmDriver
-from streamgauge.drivers.simulated.memory_ring import MEMORY, RingConsumer, RingProducer, make_ring, written
+from streamgauge.drivers.fleeting import FLEETING
+from streamgauge.drivers.simulated.memory_ring import RingConsumer, RingProducer, make_ring, written
 from streamgauge.drivers.simulated.simulation import (
     Integers,
     Laws,
@@ -91,7 +92,7 @@ class Simulated(JvmDriver):
         self._laws = Laws.model_validate(target.settings)
         self._is_real = self._laws.time == "real"
         if self._is_real:
-            self.capabilities = MEMORY  # type: ignore[misc] # of this one only
+            self.capabilities = FLEETING  # type: ignore[misc] # of this one only
         self._folder = Path(endpoints["folder"]) if "folder" in endpoints else None
         self._partitions: int | None = int(endpoints["partitions"]) if "partitions" in endpoints else None
         self._made: Path | None = None

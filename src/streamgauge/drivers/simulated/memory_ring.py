@@ -11,29 +11,18 @@ import mmap
 import os
 import struct
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.drivers.contract import (
-    Acks,
-    Capabilities,
-    Consumer,
-    ConsumerOptions,
-    Producer,
-    ProducerOptions,
-    Received,
-)
+from streamgauge.drivers.contract import Acks, ConsumerOptions, Producer, ProducerOptions, Received
+from streamgauge.drivers.fleeting import FleetingConsumer
 from streamgauge.drivers.instant_acks import InstantAcks
 from streamgauge.payload.making import Outgoing
 from streamgauge.tables.events import BROKER_TIME_NONE
 
-MEMORY = Capabilities(
-    durable=False, ordered=True, acked=False, record_headers=False, keyed=False, replayable=False
-)
 _DATA = 256
 _RING_BYTES = 1 << 22
 _LENGTH = struct.Struct("<i")
@@ -115,7 +104,7 @@ class RingProducer(Producer):
         self._rings = []
 
 
-class RingConsumer(Consumer):
+class RingConsumer(FleetingConsumer):
     def __init__(self, folder: Path, options: ConsumerOptions) -> None:
         self._rings = {(t, p): _Ring(folder / options.topics[t] / str(p)) for t, p in options.partitions}
         self._positions = dict.fromkeys(self._rings, 0)
@@ -152,12 +141,6 @@ class RingConsumer(Consumer):
             timestamps_ms=np.zeros(len(values), np.int64),
             timestamp_kind=BROKER_TIME_NONE,
         )
-
-    def assign(self, start: Mapping[tuple[int, int], int]) -> None:
-        raise NotImplementedError("what was read from memory is gone")
-
-    def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
-        return all(position >= ends.get(place, 0) for place, position in self._positions.items())
 
     def close(self) -> None:
         self._rings = {}

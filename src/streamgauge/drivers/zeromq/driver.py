@@ -17,16 +17,8 @@ import zmq
 from pydantic import Field
 
 from streamgauge.core.errors import BadInput, CaseFailed
-from streamgauge.drivers.contract import (
-    Acks,
-    Capabilities,
-    Consumer,
-    ConsumerOptions,
-    Driver,
-    Producer,
-    ProducerOptions,
-    Received,
-)
+from streamgauge.drivers.contract import Acks, Consumer, ConsumerOptions, Producer, ProducerOptions, Received
+from streamgauge.drivers.fleeting import FleetingConsumer, FleetingDriver
 from streamgauge.drivers.instant_acks import InstantAcks
 from streamgauge.payload.making import Outgoing
 from streamgauge.spec.model import SpecModel
@@ -47,18 +39,14 @@ class Settings(SpecModel):
     """One for each partition, topic by topic; else free ones."""
 
 
-class ZeroMq(Driver):
+class ZeroMq(FleetingDriver):
     name = "zeromq"
-    capabilities = Capabilities(
-        durable=False, ordered=True, acked=False, record_headers=False, keyed=False, replayable=False
-    )
     settings_model = Settings
 
     def __init__(self, target: Target, endpoints: Mapping[str, str]) -> None:
+        super().__init__(endpoints)
         self._settings = Settings.model_validate(target.settings)
         self._ports = [int(port) for port in endpoints.get("ports", "").split(",") if port]
-        self._partitions = int(endpoints.get("partitions", 1))
-        self._ends: dict[tuple[str, int], int] = {}
         self._context = zmq.Context()
 
     def check_reachable(self, deadline_s: float) -> dict[str, Any]:
@@ -73,19 +61,8 @@ class ZeroMq(Driver):
         self._partitions = topics.partitions
         return list(names)
 
-    def remove_topics(self, names: list[str]) -> None:
-        """They are gone with their sockets."""
-
     def endpoints(self) -> dict[str, str]:
-        return {"ports": ",".join(map(str, self._ports)), "partitions": str(self._partitions)}
-
-    def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
-        """As far as this process has sent; of others only their producers know."""
-        return {
-            (number, partition): self._ends.get((name, partition), 0)
-            for number, name in enumerate(topics)
-            for partition in range(partitions)
-        }
+        return {"ports": ",".join(map(str, self._ports)), **super().endpoints()}
 
     def producer(self, options: ProducerOptions) -> Producer:
         return _Producer(self, options, self._ends)
@@ -170,7 +147,7 @@ class _Producer(Producer):
             opened.close()
 
 
-class _Consumer(Consumer):
+class _Consumer(FleetingConsumer):
     def __init__(self, driver: ZeroMq, options: ConsumerOptions) -> None:
         self._driver = driver
         self._sockets = {place: driver.open(zmq.PULL, place) for place in options.partitions}
@@ -205,12 +182,6 @@ class _Consumer(Consumer):
             timestamps_ms=np.zeros(len(messages), np.int64),
             timestamp_kind=BROKER_TIME_NONE,
         )
-
-    def assign(self, start: Mapping[tuple[int, int], int]) -> None:
-        raise NotImplementedError("nobody keeps what was sent through ZeroMQ")
-
-    def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
-        return all(position >= ends.get(place, 0) for place, position in self._positions.items())
 
     def settings_in_force(self) -> dict[str, Any]:
         return self._driver.facts()

@@ -68,13 +68,12 @@ class JvmLoops:
         try:
             made_ns, counted = self._made(watch, warm), dict[str, int]()
             if warm:
-                consumer.consume(place.start, 1, deadline_s=timeout_s)
+                consumer.consume(Work(values, 1, deadline_s=timeout_s), start=place.start)
                 wait_out_fetches(consumer.shared_settings(), Clock())
                 counted = consumer.counters()
                 watch.restart()
-            done = consumer.consume(
-                place.start, messages.count, deadline_s=timeout_s, check=values if is_checked else None
-            )
+            work = Work(values, messages.count, deadline_s=timeout_s)
+            done = consumer.consume(work, start=place.start, checked=is_checked)
             watch.stop()
             seen = min(messages.count, done.received - done.repeated)
             error = None

@@ -86,15 +86,15 @@ def test_what_a_driver_sends_is_consumed_and_checked(
     produce_all(sender, Outgoing(0, sent, ordinal_keys(0, 50), None))
     produce_all(sender, Outgoing(3, VALUES[3:4], ordinal_keys(3, 1), None))
     sender.close()
-    for check, wrong, repeated in ((values, 1, 1), (None, 0, 0)):
-        consumed = consumer.consume(BEGIN, 51, deadline_s=30, check=check)
+    for checked, wrong, repeated in ((True, 1, 1), (False, 0, 0)):
+        consumed = consumer.consume(Work(values, 51, deadline_s=30), start=BEGIN, checked=checked)
         assert (consumed.received, consumed.wrong, consumed.repeated) == (51, wrong, repeated)
         assert consumed.elapsed_ns > 0
 
 
 def test_a_deadline_ends_it(consumer: TimedConsumer, producer: TimedProducer, values: Values) -> None:
     producer.produce(Work(values, 10, deadline_s=30))
-    consumed = consumer.consume(BEGIN, 11, deadline_s=1.5)
+    consumed = consumer.consume(Work(values, 11, deadline_s=1.5), start=BEGIN)
     assert consumed.received == 10
     assert consumed.elapsed_ns >= 1.5e9
     assert producer.produce(Work(values, 1000, deadline_s=0)).acked <= 1

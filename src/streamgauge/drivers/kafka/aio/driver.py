@@ -6,14 +6,14 @@ import asyncio
 import inspect
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import aiokafka
 from aiokafka.errors import KafkaError
 from aiokafka.helpers import create_ssl_context
 
 from streamgauge.core.errors import BadInput, CaseFailed, Unreachable
-from streamgauge.drivers.async_contract import AsyncConsumer, AsyncProducer
+from streamgauge.drivers.async_contract import AsyncClient, AsyncConsumer, AsyncProducer
 from streamgauge.drivers.contract import (
     UNKNOWN,
     Consumer,
@@ -25,10 +25,9 @@ from streamgauge.drivers.contract import (
 )
 from streamgauge.drivers.event_loop import BlockingConsumer, BlockingProducer
 from streamgauge.drivers.fates import Fates
-from streamgauge.drivers.kafka.consumer import unreadable
+from streamgauge.drivers.kafka.consumer import SeeksStart, unreadable
 from streamgauge.drivers.kafka.driver import ClientSettings, KafkaDriver
 from streamgauge.drivers.kafka.records import received
-from streamgauge.drivers.kafka.settings import KafkaSettings
 from streamgauge.payload.making import Outgoing
 
 _CONNECT_S = 15.0
@@ -39,7 +38,6 @@ _TLS_FILES = ("cafile", "certfile", "keyfile", "password")
 class KafkaAio(KafkaDriver):
     name = "kafka_aio"
     library = "aiokafka"
-    settings_model = KafkaSettings
     bootstrap_name = "bootstrap_servers"
 
     def library_version(self) -> dict[str, Any]:
@@ -53,13 +51,27 @@ class KafkaAio(KafkaDriver):
         return BlockingConsumer(AioConsumer(self.consumer_settings(options, own), options))
 
 
-class AioProducer(AsyncProducer):
+class _AioClient(AsyncClient):
+    kind: ClassVar[Any]
+    """The library's class."""
+    _settings: ClientSettings
+
+    def settings_in_force(self) -> dict[str, Any]:
+        return _in_force(self.kind, self._settings)
+
+    def shared_settings(self) -> list[SharedSetting]:
+        return self._settings.shared(self.settings_in_force())
+
+
+class AioProducer(_AioClient, AsyncProducer):
+    kind = aiokafka.AIOKafkaProducer
+
     def __init__(self, settings: ClientSettings, options: ProducerOptions) -> None:
         self._settings, self._options = settings, options
         self._producer: Any = None
 
     async def start(self) -> None:
-        self._producer = _made(aiokafka.AIOKafkaProducer, self._settings)
+        self._producer = _made(self.kind, self._settings)
         await _started(self._producer, self._settings, f"producer {self._options.number}")
         for name in self._options.topics:
             await self._producer.partitions_for(name)
@@ -80,18 +92,14 @@ class AioProducer(AsyncProducer):
             else:
                 future.add_done_callback(partial(_tell, fates, first + row))
 
-    def settings_in_force(self) -> dict[str, Any]:
-        return _in_force(aiokafka.AIOKafkaProducer, self._settings)
-
-    def shared_settings(self) -> list[SharedSetting]:
-        return self._settings.shared(_in_force(aiokafka.AIOKafkaProducer, self._settings))
-
     async def close(self) -> None:
         if self._producer is not None:
             await self._producer.stop()
 
 
-class AioConsumer(AsyncConsumer):
+class AioConsumer(_AioClient, SeeksStart, AsyncConsumer):
+    kind = aiokafka.AIOKafkaConsumer
+
     def __init__(self, settings: ClientSettings, options: ConsumerOptions) -> None:
         self._settings, self._options = settings, options
         self._topic_numbers = {name: number for number, name in enumerate(options.topics)}
@@ -101,12 +109,12 @@ class AioConsumer(AsyncConsumer):
 
     async def start(self) -> None:
         options = self._options
-        self._consumer = _made(aiokafka.AIOKafkaConsumer, self._settings)
+        self._consumer = _made(self.kind, self._settings)
         await _started(self._consumer, self._settings, f"consumer {options.number}")
         if options.group is not None:
             self._consumer.subscribe(list(options.topics), listener=_SeekStart(self._seek_start))
         elif options.partitions:
-            await self.assign({place: options.start.get(place, 0) for place in options.partitions})
+            await self.assign(options.starts())
 
     async def assign(self, start: Mapping[tuple[int, int], int]) -> None:
         self._start, self._early = dict(start), []
@@ -114,21 +122,13 @@ class AioConsumer(AsyncConsumer):
         self._consumer.assign(places)
         self._seek_start(places)
 
-    def _seek_start(self, places: Any) -> None:
-        for place in places:
-            self._consumer.seek(place, self._start.get(self._number(place), 0))
-
-    def _number(self, place: Any) -> tuple[int, int]:
-        return self._topic_numbers[place.topic], place.partition
-
     async def wait_ready(self, deadline_s: float) -> None:
         """Ready when a fetch of every partition has been answered: then its end is known."""
         deadline = asyncio.get_running_loop().time() + deadline_s
         while asyncio.get_running_loop().time() < deadline:
             if (early := await self._fetch(_POLL_S)) is not None:
                 self._early.append(early)
-            places = self._consumer.assignment()
-            if places and all(self._consumer.highwater(place) is not None for place in places):
+            if self._all_answered():
                 return
         raise unreadable(self._options, deadline_s)
 
@@ -149,12 +149,6 @@ class AioConsumer(AsyncConsumer):
             if await self._consumer.position(place) < ends.get(self._number(place), 0):
                 return False
         return True
-
-    def settings_in_force(self) -> dict[str, Any]:
-        return _in_force(aiokafka.AIOKafkaConsumer, self._settings)
-
-    def shared_settings(self) -> list[SharedSetting]:
-        return self._settings.shared(_in_force(aiokafka.AIOKafkaConsumer, self._settings))
 
     async def close(self) -> None:
         if self._consumer is not None:

@@ -76,18 +76,10 @@ class JavaConsumeLoop(JavaClient, TimedConsumer):
         self.opened(self._loop.close)
         self.begin_counts()
 
-    def consume(
-        self,
-        start: Mapping[tuple[int, int], int],
-        expected: int,
-        *,
-        deadline_s: float,
-        check: Values | None = None,
-    ) -> Consumed:
-        places, timeout_ns = triples(start), round(deadline_s * _NS_PER_S)
-        numbers = made(
-            lambda: self._loop.consume(places, expected, timeout_ns, check), self._who, self._client_settings
-        )
+    def consume(self, work: Work, *, start: Mapping[tuple[int, int], int], checked: bool = False) -> Consumed:
+        places, timeout_ns = triples(start), round(work.deadline_s * _NS_PER_S)
+        wanted = (places, work.count, timeout_ns, work.values if checked else None)
+        numbers = made(lambda: self._loop.consume(*wanted), self._who, self._client_settings)
         self.crossings += 3
         elapsed, received, wrong, repeated = (int(number) for number in numbers[:])
         return Consumed(elapsed, received, wrong, repeated)

@@ -23,10 +23,9 @@ from streamgauge.drivers.contract import (
     SharedSetting,
 )
 from streamgauge.drivers.fates import Fates
-from streamgauge.drivers.kafka.consumer import KafkaConsumer
+from streamgauge.drivers.kafka.consumer import KafkaConsumer, SeeksStart
 from streamgauge.drivers.kafka.driver import ClientSettings, KafkaDriver
 from streamgauge.drivers.kafka.records import received
-from streamgauge.drivers.kafka.settings import KafkaSettings
 from streamgauge.payload.making import Outgoing
 
 _CONNECT_MS = 15_000
@@ -37,7 +36,6 @@ _FLUSH_S = 60.0
 class KafkaPython(KafkaDriver):
     name = "kafka_python"
     library = "kafka-python"
-    settings_model = KafkaSettings
     bootstrap_name = "bootstrap_servers"
 
     def library_version(self) -> dict[str, Any]:
@@ -116,7 +114,7 @@ class _Producer(Producer):
         self._producer.close(timeout=_CLOSE_S)
 
 
-class _Consumer(KafkaConsumer):
+class _Consumer(SeeksStart, KafkaConsumer):
     def __init__(self, settings: ClientSettings, options: ConsumerOptions) -> None:
         super().__init__(options)
         self._settings = settings
@@ -133,16 +131,8 @@ class _Consumer(KafkaConsumer):
         self._consumer.assign(places)
         self._seek_start(places)
 
-    def _seek_start(self, places: Any) -> None:
-        for place in places:
-            self._consumer.seek(place, self._start.get(self._number(place), 0))
-
-    def _number(self, place: Any) -> tuple[int, int]:
-        return self._topic_numbers[place.topic], place.partition
-
     def _ends_known(self) -> bool:
-        places = self._consumer.assignment()
-        return bool(places) and all(self._consumer.highwater(place) is not None for place in places)
+        return self._all_answered()
 
     def _positions(self) -> Iterable[tuple[tuple[int, int], int]]:
         # Each was set by `seek`, so that it is known without asking a broker.

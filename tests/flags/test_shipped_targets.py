@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+import streamgauge
+from streamgauge.drivers.registry import driver_class
+from streamgauge.families.fanout import targets as of_fanout
+from streamgauge.flags import kafka_target
+from streamgauge.flags.shipped_targets import shipped_target
+from streamgauge.spec.loading import parse
+from streamgauge.spec.target import Target
+
+FILES = sorted(Path(streamgauge.__file__).parent.rglob("shipped/*.yaml"))
+
+
+def test_there_are_some() -> None:
+    assert {"kafka.yaml", "gateway.yaml", "harness.yaml", "zeromq.yaml"} <= {file.name for file in FILES}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.parent.name}/{file.stem}")
+def test_each_is_a_target_as_a_user_would_write_it(file: Path) -> None:
+    target = parse(Target, {"name": file.stem, **yaml.safe_load(file.read_text())}, str(file))
+    assert driver_class(target).name == target.driver
+
+
+def test_it_is_found_beside_who_asks_and_is_theirs_alone() -> None:
+    first = shipped_target(kafka_target.__file__, "kafka")
+    first["consumer_client"].clear()
+    assert shipped_target(kafka_target.__file__, "kafka")["consumer_client"]
+    assert shipped_target(of_fanout.__file__, "kafka") != first
