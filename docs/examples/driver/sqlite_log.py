@@ -13,7 +13,6 @@ import numpy as np
 
 from streamgauge.core.errors import BadInput, CaseFailed, Unreachable
 from streamgauge.drivers.contract import (
-    Acks,
     Capabilities,
     Consumer,
     ConsumerOptions,
@@ -21,8 +20,9 @@ from streamgauge.drivers.contract import (
     Producer,
     ProducerOptions,
     Received,
+    all_read,
 )
-from streamgauge.drivers.instant_acks import InstantAcks
+from streamgauge.drivers.instant_acks import InstantProducer
 from streamgauge.payload.header import RECORD_HEADER
 from streamgauge.payload.making import Outgoing
 from streamgauge.spec.model import SpecModel
@@ -123,12 +123,13 @@ class SqliteLog(Driver):
         return self._settings.model_dump(mode="json")
 
 
-class SqliteProducer(Producer):
+class SqliteProducer(InstantProducer):
     def __init__(self, driver: SqliteLog, options: ProducerOptions) -> None:
+        super().__init__()
         self._driver, self._options, self._database = driver, options, driver.open()
         self._database.execute("PRAGMA busy_timeout = 0")
         self._partitions = [driver.partitions(self._database, name) for name in options.topics]
-        self._acks, self._turn = InstantAcks(), 0
+        self._turn = 0
 
     def send(self, batch: Outgoing, topic: int) -> int:
         """A batch is a transaction: it is there whole, or not at all."""
@@ -146,12 +147,6 @@ class SqliteProducer(Producer):
         self._turn += 1
         self._acks.add(batch.first_sequence, partition, np.arange(first, first + len(batch)))
         return len(batch)
-
-    def poll(self, timeout_s: float) -> Acks | None:
-        return self._acks.poll(timeout_s)
-
-    def outstanding(self) -> int:
-        return self._acks.outstanding()
 
     def settings_in_force(self) -> dict[str, Any]:
         return self._driver.facts()
@@ -176,7 +171,7 @@ class SqliteConsumer(Consumer):
     def __init__(self, driver: SqliteLog, options: ConsumerOptions) -> None:
         self._driver, self._options, self._database = driver, options, driver.open()
         self._positions: dict[tuple[int, int], int] = {}
-        self.assign({place: options.start.get(place, 0) for place in options.partitions})
+        self.assign(options.starts())
 
     def wait_ready(self, deadline_s: float) -> None:
         """It begins at an offset: nothing that is written from now on can be missed."""
@@ -220,7 +215,7 @@ class SqliteConsumer(Consumer):
         return [_from_text(text).get(RECORD_HEADER) for text in headers]
 
     def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
-        return all(position >= ends.get(place, 0) for place, position in self._positions.items())
+        return all_read(self._positions, ends)
 
     def settings_in_force(self) -> dict[str, Any]:
         return self._driver.facts()

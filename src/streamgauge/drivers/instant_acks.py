@@ -7,7 +7,7 @@ import queue
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.drivers.contract import Acks
+from streamgauge.drivers.contract import Acks, Producer
 
 
 class InstantAcks:
@@ -34,3 +34,16 @@ class InstantAcks:
 
     def outstanding(self) -> int:
         return self._taken - self._told
+
+
+class InstantProducer(Producer):
+    """A producer whose `send` tells `_acks` of what it has handed over."""
+
+    def __init__(self) -> None:
+        self._acks = InstantAcks()
+
+    def poll(self, timeout_s: float) -> Acks | None:
+        return self._acks.poll(timeout_s)
+
+    def outstanding(self) -> int:
+        return self._acks.outstanding()

@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 
 from streamgauge.drivers.contract import (
-    Acks,
     ClientFacts,
     Consumer,
     ConsumerOptions,
-    Producer,
     ProducerOptions,
     Received,
 )
-from streamgauge.drivers.instant_acks import InstantAcks
+from streamgauge.drivers.instant_acks import InstantProducer
 from streamgauge.drivers.transports_java import closed as no_longer_open
 from streamgauge.drivers.transports_java import java_class, opened, shared_memory
 from streamgauge.payload.making import Outgoing
@@ -66,15 +64,15 @@ class _Wired(ClientFacts):
         return {"crossings": self._crossings} if self._crossings else {}
 
 
-class AeronProducer(_Wired, Producer):
+class AeronProducer(_Wired, InstantProducer):
     def __init__(
         self, wiring: Wiring, options: ProducerOptions, partitions: int, ends: dict[tuple[str, int], int]
     ) -> None:
         """`ends`: how far each (topic, partition) was published to; kept up to date."""
+        super().__init__()
         self._wiring, self._options, self._partitions, self._ends = wiring, options, partitions, ends
         self._outlets: dict[tuple[int, int], Any] = {}
         self._turn = 0
-        self._acks = InstantAcks()
         self._memory, self._java_memory = shared_memory(_FIRST_BYTES)
         places, self._java_places = shared_memory(8 * _ROWS)
         self._places = places.view(np.int64)
@@ -113,12 +111,6 @@ class AeronProducer(_Wired, Producer):
 
     def _offered(self, outlet: Any, count: int) -> Any:
         return outlet.offerAll(self._java_memory, count, self._java_places)
-
-    def poll(self, timeout_s: float) -> Acks | None:
-        return self._acks.poll(timeout_s)
-
-    def outstanding(self) -> int:
-        return self._acks.outstanding()
 
     def close(self) -> None:
         no_longer_open(self)

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.drivers.contract import Acks, ConsumerOptions, Producer, ProducerOptions, Received
+from streamgauge.drivers.contract import ConsumerOptions, ProducerOptions, Received
 from streamgauge.drivers.fleeting import FleetingConsumer
-from streamgauge.drivers.instant_acks import InstantAcks
+from streamgauge.drivers.instant_acks import InstantProducer
 from streamgauge.payload.making import Outgoing
 from streamgauge.tables.events import BROKER_TIME_NONE
 
@@ -72,11 +72,11 @@ class _Ring:
         return at, content
 
 
-class RingProducer(Producer):
+class RingProducer(InstantProducer):
     def __init__(self, folder: Path, partitions: int, options: ProducerOptions) -> None:
         self._rings = [[_Ring(folder / name / str(p)) for p in range(partitions)] for name in options.topics]
+        super().__init__()
         self._turn = 0
-        self._acks = InstantAcks()
 
     def send(self, batch: Outgoing, topic: int) -> int:
         rings = self._rings[topic]
@@ -93,12 +93,6 @@ class RingProducer(Producer):
         offsets = ends[:taken] + (end - int(ends[taken - 1]) - 1)
         self._acks.add(batch.first_sequence, partition, offsets)
         return taken
-
-    def poll(self, timeout_s: float) -> Acks | None:
-        return self._acks.poll(timeout_s)
-
-    def outstanding(self) -> int:
-        return self._acks.outstanding()
 
     def close(self) -> None:
         self._rings = []

@@ -17,9 +17,9 @@ import zmq
 from pydantic import Field
 
 from streamgauge.core.errors import BadInput, CaseFailed
-from streamgauge.drivers.contract import Acks, Consumer, ConsumerOptions, Producer, ProducerOptions, Received
+from streamgauge.drivers.contract import Consumer, ConsumerOptions, Producer, ProducerOptions, Received
 from streamgauge.drivers.fleeting import FleetingConsumer, FleetingDriver
-from streamgauge.drivers.instant_acks import InstantAcks
+from streamgauge.drivers.instant_acks import InstantProducer
 from streamgauge.payload.making import Outgoing
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
@@ -102,8 +102,9 @@ class ZeroMq(FleetingDriver):
         self._context.destroy(0)
 
 
-class _Producer(Producer):
+class _Producer(InstantProducer):
     def __init__(self, driver: ZeroMq, options: ProducerOptions, ends: dict[tuple[str, int], int]) -> None:
+        super().__init__()
         self._driver, self._options, self._ends = driver, options, ends
         self._sockets = {
             (topic, partition): driver.open(zmq.PUSH, (topic, partition))
@@ -111,7 +112,7 @@ class _Producer(Producer):
             for partition in range(driver.partitions)
         }
         self._counts = dict.fromkeys(self._sockets, 0)
-        self._acks, self._turn = InstantAcks(), 0
+        self._turn = 0
 
     def send(self, batch: Outgoing, topic: int) -> int:
         partition = self._turn % self._driver.partitions
@@ -132,12 +133,6 @@ class _Producer(Producer):
             self._acks.add(batch.first_sequence, partition, np.arange(count, count + taken))
             self._turn += taken == len(batch)
         return taken
-
-    def poll(self, timeout_s: float) -> Acks | None:
-        return self._acks.poll(timeout_s)
-
-    def outstanding(self) -> int:
-        return self._acks.outstanding()
 
     def settings_in_force(self) -> dict[str, Any]:
         return self._driver.facts()
