@@ -15,6 +15,7 @@ from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE
 from streamgauge.cli.options import Debug, SecretFile
 from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
 from streamgauge.core.guardian import temporary_folder
+from streamgauge.flags.options import wish
 from streamgauge.launch.shared_secret import find_secret
 
 if TYPE_CHECKING:
@@ -33,14 +34,8 @@ def follower_command(
         int | None,
         typer.Option(help="How many agents to take; else one a core.", min=1, show_default=False),
     ] = None,
-    host: Annotated[
-        str | None,
-        typer.Option(help="Own address; else the one towards the leader.", show_default=False),
-    ] = None,
-    name: Annotated[
-        str | None,
-        typer.Option(help="Name in results; else the host's, or --host.", show_default=False),
-    ] = None,
+    host: Annotated[str | None, wish("Own address; else the one towards the leader.")] = None,
+    name: Annotated[str | None, wish("Name in results; else the host's, or --host.")] = None,
     wait: Annotated[float, typer.Option(help="Seconds within which the leader must be there.")] = 600.0,
     secret_file: SecretFile = None,
     debug: Debug = False,

@@ -12,6 +12,7 @@ import typer
 
 from streamgauge.cli.options import Debug, Quiet
 from streamgauge.core.errors import BadInput
+from streamgauge.flags.options import wish
 
 _LIMITS = "Limits"
 _SERVER = "Server"
@@ -53,22 +54,15 @@ def gateway_command(
         ),
     ] = None,
     default_diff_order: Annotated[
-        str | None,
-        typer.Option(
-            help="jsonpatch and diff_match_patch, or one.", show_default=False, rich_help_panel=_SERVER
-        ),
+        str | None, wish("jsonpatch and diff_match_patch, or one.", rich_help_panel=_SERVER)
     ] = None,
-    jsonpatch_min_length: Annotated[
-        str | None,
-        typer.Option(help="A number, or none.", show_default=False, rich_help_panel=_SERVER),
-    ] = None,
+    jsonpatch_min_length: Annotated[str | None, wish("A number, or none.", rich_help_panel=_SERVER)] = None,
     max_delay_millis: Annotated[
-        int | None,
-        typer.Option(help="For updates to share a frame.", show_default=False, rich_help_panel=_SERVER),
+        int | None, wish("For updates to share a frame.", rich_help_panel=_SERVER)
     ] = None,
     allowed_origin: Annotated[
         list[str] | None,
-        typer.Option(help="Of web pages; several times.", show_default=False, rich_help_panel=_SERVER),
+        wish("Of web pages; several times.", rich_help_panel=_SERVER),
     ] = None,
     tls_certificate: Annotated[
         Path | None, typer.Option(metavar="PEM", show_default=False, rich_help_panel=_SERVER)
@@ -76,21 +70,14 @@ def gateway_command(
     tls_key: Annotated[
         Path | None, typer.Option(metavar="PEM", show_default=False, rich_help_panel=_SERVER)
     ] = None,
-    max_sessions: Annotated[
-        str | None, typer.Option(help="Of one process.", show_default=False, rich_help_panel=_LIMITS)
-    ] = None,
+    max_sessions: Annotated[str | None, wish("Of one process.", rich_help_panel=_LIMITS)] = None,
     max_sessions_per_address: Annotated[
         str | None, typer.Option(show_default=False, rich_help_panel=_LIMITS)
     ] = None,
-    max_subscriptions: Annotated[
-        str | None, typer.Option(help="Of one session.", show_default=False, rich_help_panel=_LIMITS)
-    ] = None,
-    max_request_bytes: Annotated[
-        str | None, typer.Option(help="50000, 64KiB …", show_default=False, rich_help_panel=_LIMITS)
-    ] = None,
+    max_subscriptions: Annotated[str | None, wish("Of one session.", rich_help_panel=_LIMITS)] = None,
+    max_request_bytes: Annotated[str | None, wish("50000, 64KiB …", rich_help_panel=_LIMITS)] = None,
     max_request_rate: Annotated[
-        str | None,
-        typer.Option(help="Of one connection: 500/s.", show_default=False, rich_help_panel=_LIMITS),
+        str | None, wish("Of one connection: 500/s.", rich_help_panel=_LIMITS)
     ] = None,
     users: Annotated[
         Path | None,

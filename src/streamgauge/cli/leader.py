@@ -21,6 +21,7 @@ from streamgauge.cli.run_flags import asked_of, parameters_of
 from streamgauge.core.errors import StreamgaugeError, Unreachable
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.core.stages import Stage, Stages
+from streamgauge.flags.options import wish
 from streamgauge.launch.shared_secret import make_secret
 from streamgauge.launch.stage_line import StageLine
 from streamgauge.spec.families import family_of, kind_by_fields
@@ -40,11 +41,7 @@ def _lead(
     *,
     leader_expect_offers: Annotated[int, typer.Option(help="How many followers to wait for.", min=1)] = 1,
     leader_host: Annotated[
-        str | None,
-        typer.Option(
-            help="Address to listen on, * for all; else this host's own towards the world.",
-            show_default=False,
-        ),
+        str | None, wish("Address to listen on, * for all; else this host's own towards the world.")
     ] = None,
     leader_port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 7077,
     secret_file: SecretFile = None,

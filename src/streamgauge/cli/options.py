@@ -10,14 +10,12 @@ import typer
 
 from streamgauge.flags.options import Debug as Debug  # noqa: PLC0414 - of every command
 from streamgauge.flags.options import Quiet as Quiet  # noqa: PLC0414
+from streamgauge.flags.options import wish
 from streamgauge.launch.live_wish import LiveMode
 from streamgauge.launch.shared_secret import SECRET_FILE_VARIABLE
 
 Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Where run folders go: a path or a URL.")]
-Master = Annotated[
-    str | None,
-    typer.Option(help="Spark master; else local, with a slot for every agent.", show_default=False),
-]
+Master = Annotated[str | None, wish("Spark master; else local, with a slot for every agent.")]
 
 
 def _remember_secret(file: Path | None) -> Path | None:

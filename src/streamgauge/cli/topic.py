@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streamgauge.core.errors import BadInput
-from streamgauge.flags.options import Bootstrap, Debug, TargetFile
+from streamgauge.flags.options import Bootstrap, Debug, TargetFile, wish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def create(
     replicas: Annotated[int, typer.Option(help="Replicas of each.", min=1)] = 1,
     config: Annotated[
         list[str] | None,
-        typer.Option(help="A setting, as in retention.ms=60000; again for more.", show_default=False),
+        wish("A setting, as in retention.ms=60000; again for more."),
     ] = None,
     bootstrap: Bootstrap = None,
     target: TargetFile = None,

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+
+def wish(help: str, **more: Any) -> Any:
+    """An option that has no default to show: not given, something else decides."""
+    return typer.Option(help=help, show_default=False, **more)
 
 
 class Acks(StrEnum):
@@ -23,13 +28,8 @@ class EngineChoice(StrEnum):
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Debug = Annotated[bool, typer.Option("--debug", "-d", help="Show debug output and tracebacks.")]
 Brokers = Annotated[int | None, typer.Option(help="Brokers of the embedded Kafka.", show_default="1")]
-Bootstrap = Annotated[
-    str | None,
-    typer.Option(help="Kafka to test, host:port[,host:port …]; else an embedded one.", show_default=False),
-]
-TargetFile = Annotated[
-    Path | None, typer.Option(help="Target file: driver, address, client settings.", show_default=False)
-]
+Bootstrap = Annotated[str | None, wish("Kafka to test, host:port[,host:port …]; else an embedded one.")]
+TargetFile = Annotated[Path | None, wish("Target file: driver, address, client settings.")]
 Slo = Annotated[
     list[str] | None,
     typer.Option(

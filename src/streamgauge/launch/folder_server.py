@@ -24,9 +24,9 @@ from urllib.parse import unquote, urlsplit
 from streamgauge.core.clock import now_ns
 from streamgauge.core.run_identity import launcher_context, make_identity
 from streamgauge.core.served_files import CLOCK_TARGET
+from streamgauge.launch.serving import Serving
 
 _OK, _BAD, _FORBIDDEN, _MISSING, _TOO_LARGE, _BROKEN, _FULL = 200, 400, 403, 404, 413, 500, 507
-_END_DEADLINE_S = 5.0
 _MOST_STRANGERS = 64
 """Connections that have not shown the run's certificate yet; one more ends the oldest of them."""
 _STRANGER_DEADLINE_S = 10.0
@@ -52,15 +52,10 @@ class FolderServer:
         port = self._server.server_address[1]
         netloc = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self.location = f"https://{netloc}/{name}"
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.1,), name="folder-server", daemon=True
-        )
-        self._thread.start()
+        self._serving = Serving(self._server, "folder-server")
 
     def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(_END_DEADLINE_S)
+        self._serving.close()
 
 
 @contextmanager

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from typing import Any
 
+from streamgauge.launch.serving import Serving
+
 _HOST = "127.0.0.1"
-_END_DEADLINE_S = 5.0
 _REQUEST_DEADLINE_S = 10.0
 
 
@@ -24,18 +24,13 @@ class LivePage:
             "/live.json": ("application/json", lambda: json.dumps(document()).encode()),
         }
         handler = type("_Handler", (_Handler,), {"answers": answers})
-        self._server = ThreadingHTTPServer((_HOST, 0), handler)
-        self._server.daemon_threads = True
-        self.address = f"http://{_HOST}:{self._server.server_address[1]}/"
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.1,), name="live-page", daemon=True
-        )
-        self._thread.start()
+        server = ThreadingHTTPServer((_HOST, 0), handler)
+        server.daemon_threads = True
+        self.address = f"http://{_HOST}:{server.server_address[1]}/"
+        self._serving = Serving(server, "live-page")
 
     def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(_END_DEADLINE_S)
+        self._serving.close()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, ClassVar, Protocol
-
-from pydantic import (
-    ModelWrapValidatorHandler,
-    SerializerFunctionWrapHandler,
-    model_serializer,
-    model_validator,
-)
+from typing import Any, ClassVar, Protocol, Self, cast
 
 from streamgauge.core.entry_points import load, points_of
 from streamgauge.core.errors import BadInput
-from streamgauge.spec.model import Setting, SpecModel, fault_at
+from streamgauge.spec.model import Setting, TaggedModel
 
 GROUP = "streamgauge.systems"
 """Of entry points: the name is the kind, the object a class that keeps the contract of systems."""
 
 
-class SystemSpec(SpecModel):
+class SystemSpec(TaggedModel):
     """Validated by this class, content becomes what the system of its kind wants to know."""
 
-    kind: str
     properties: dict[str, Setting] = {}
     """The system's own, beside or instead of ours."""
 
@@ -37,22 +29,13 @@ class SystemSpec(SpecModel):
         """That share the machine's cores with what is measured."""
         return 1
 
-    @model_validator(mode="wrap")
     @classmethod
-    def _of_its_kind(cls, content: Any, handler: ModelWrapValidatorHandler[SystemSpec]) -> SystemSpec:
-        if cls is not SystemSpec or not isinstance(content, dict):
-            return handler(content)
-        try:
-            kind = content["kind"] if "kind" in content else default_kind()
-            model = system_class(kind).spec_model
-        except BadInput as error:
-            raise fault_at("kind", str(error), content.get("kind")) from None
-        found: SystemSpec = model.model_validate({**content, "kind": kind})
-        return found
+    def usual_kind(cls, content: dict[str, Any]) -> str:
+        return default_kind()
 
-    @model_serializer(mode="wrap")
-    def _with_kind(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {"kind": self.kind, **serialize(self)}
+    @classmethod
+    def member(cls, kind: str) -> type[Self]:
+        return cast("type[Self]", system_class(kind).spec_model)
 
 
 class SystemClass(Protocol):

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self, cast
 
-from pydantic import (
-    Field,
-    ModelWrapValidatorHandler,
-    SerializerFunctionWrapHandler,
-    ValidationInfo,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from streamgauge.core.errors import BadInput
 from streamgauge.spec.families import family_of, kind_by_fields
-from streamgauge.spec.model import SpecModel, fault_at
+from streamgauge.spec.model import TaggedModel
 from streamgauge.spec.objective import Objective, objectives_of
 from streamgauge.spec.target import Target
 
 
-class Workload(SpecModel):
+class Workload(TaggedModel):
     """A file for `streamgauge run`. Validated by this class, content becomes the workload of its family:
     a union tagged by `kind`, whose members are whatever families are installed."""
 
@@ -32,23 +23,13 @@ class Workload(SpecModel):
     objectives: tuple[Objective, ...] = ()
     """What figures of every case have to keep to; the run says of each whether they do."""
 
-    @model_validator(mode="wrap")
     @classmethod
-    def _of_its_family(cls, content: Any, handler: ModelWrapValidatorHandler[Workload]) -> Workload:
-        if cls is not Workload or not isinstance(content, dict):
-            return handler(content)
-        try:
-            kind = content["kind"] if "kind" in content else kind_by_fields(content)
-            model = family_of(kind).workload_model()
-        except BadInput as error:
-            raise fault_at("kind", str(error), content.get("kind")) from None
-        found: Workload = model.model_validate({**content, "kind": kind})
-        return found
+    def usual_kind(cls, content: dict[str, Any]) -> str:
+        return kind_by_fields(content)
 
-    @model_serializer(mode="wrap")
-    def _with_kind(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The tag is never left out, though it is the default of every member."""
-        return {"kind": self.kind, **serialize(self)}
+    @classmethod
+    def member(cls, kind: str) -> type[Self]:
+        return cast("type[Self]", family_of(kind).workload_model())
 
     @field_validator("objectives", mode="before")
     @classmethod

@@ -19,6 +19,11 @@ _ARROW: dict[Kind, pa.DataType] = {
 }
 
 
+def fields(kind: pa.DataType, *names: str) -> list[tuple[str, pa.DataType]]:
+    """Of an Arrow schema: columns of one kind, for tables that are never stored."""
+    return [(name, kind) for name in names]
+
+
 @dataclass(frozen=True)
 class Column:
     name: str

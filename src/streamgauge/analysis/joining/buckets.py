@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from streamgauge.analysis.joining.columns import Nullable, words
 from streamgauge.analysis.joining.groups import Bools, Groups, Integers, group_rows
 from streamgauge.analysis.joining.messages import UNPLACED, Messages
+from streamgauge.tables.column import fields
 from streamgauge.tables.results import CASE, LEGS, PARTITION, SECOND, TOPIC
 
 _SPLITTER = float(2**42 + 1)
@@ -31,18 +32,12 @@ _MOST_WHOLE = 10**_DIGITS - 1
 
 BUCKETS = pa.schema(
     [
-        ("case", pa.string()),
-        ("scope", pa.string()),
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("second", pa.int32()),
-        ("leg", pa.string()),
-        ("value_ns", pa.int64()),
-        ("count", pa.int64()),
-        ("sum_ns", pa.decimal128(_DIGITS)),
-        ("squares_ns2", pa.decimal128(_DIGITS)),
-        ("min_ns", pa.int64()),
-        ("max_ns", pa.int64()),
+        *fields(pa.string(), "case", "scope", "topic"),
+        *fields(pa.int32(), "partition", "second"),
+        *fields(pa.string(), "leg"),
+        *fields(pa.int64(), "value_ns", "count"),
+        *fields(pa.decimal128(_DIGITS), "sum_ns", "squares_ns2"),
+        *fields(pa.int64(), "min_ns", "max_ns"),
     ]
 )
 

@@ -20,6 +20,7 @@ from streamgauge.analysis.joining.columns import Nullable
 from streamgauge.analysis.joining.groups import Bools, Groups, Integers, group_rows
 from streamgauge.analysis.joining.messages import UNPLACED, Messages
 from streamgauge.core.clock import NS_PER_S
+from streamgauge.tables.column import fields
 from streamgauge.tables.results import MEASURE, WARM_UP
 
 TIMES = ("intended", "sent", "acked", "broker", "received")
@@ -40,13 +41,11 @@ COUNTS = (
 
 CELLS = pa.schema(
     [
-        ("case", pa.string()),
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("second", pa.int32()),
-        ("phase", pa.string()),
-        *((f"{name}_second", pa.int32()) for name in OWN_SECONDS),
-        *((name, pa.int64()) for name in COUNTS),
+        *fields(pa.string(), "case", "topic"),
+        *fields(pa.int32(), "partition", "second"),
+        *fields(pa.string(), "phase"),
+        *fields(pa.int32(), *(f"{name}_second" for name in OWN_SECONDS)),
+        *fields(pa.int64(), *COUNTS),
         *(
             (f"{name}_{what}", pa.int64())
             for name in TIMES

@@ -11,6 +11,10 @@ import pyarrow.compute as pc
 
 from streamgauge.analysis.joining.facts import Clock
 from streamgauge.analysis.joining.groups import Bools, Integers
+from streamgauge.tables.column import fields
+
+PARTITION_KEY = [*fields(pa.string(), "case"), *fields(pa.int32(), "topic", "partition")]
+"""What a row about a partition begins with."""
 
 SEQUENCE_BITS = 40
 """Of a message's key; the producer's number is above."""

@@ -5,24 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from streamgauge.analysis.joining.columns import integers, message_keys
+from streamgauge.analysis.joining.columns import PARTITION_KEY, integers, message_keys
 from streamgauge.analysis.joining.facts import CaseFacts
 from streamgauge.analysis.joining.groups import group_rows
 from streamgauge.analysis.joining.messages import Messages
+from streamgauge.tables.column import fields
 
-STRAYS = pa.schema(
-    [
-        ("case", pa.string()),
-        ("topic", pa.int32()),
-        ("partition", pa.int32()),
-        ("corrupt", pa.int64()),
-        ("unexpected", pa.int64()),
-    ]
-)
+STRAYS = pa.schema([*PARTITION_KEY, *fields(pa.int64(), "corrupt", "unexpected")])
 """One row: a partition of a case, with its strays."""
-CLAIMED = pa.schema(
-    [("case", pa.string()), ("topic", pa.int32()), ("partition", pa.int32()), ("offset", pa.int64())]
-)
+CLAIMED = pa.schema([*PARTITION_KEY, *fields(pa.int64(), "offset")])
 """One row: a place at which damage was read, and which is that of a message."""
 
 

@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamgauge.analysis.joining.columns import PARTITION_KEY
+from streamgauge.tables.column import fields
 from streamgauge.tables.events import CORRUPT, INTACT
 
 SURVEYED_OF_SENDS = ["producer", "intended_ns"]
@@ -31,31 +33,14 @@ FIRSTS = pa.schema([("case", pa.string()), ("producer", pa.int32()), ("first_ns"
 """One row: a producer that sent."""
 REACH = pa.schema(
     [
-        ("case", pa.string()),
-        ("topic", pa.int32()),
-        ("partition", pa.int32()),
-        ("consumer", pa.int32()),
-        ("producer", pa.int32()),
-        ("block", pa.int64()),
-        ("last_offset", pa.int64()),
-        ("last_sequence", pa.int64()),
-        ("first_arrival", pa.int64()),
-        ("last_arrival", pa.int64()),
-        ("intact", pa.int64()),
-        ("damaged", pa.int64()),
+        *PARTITION_KEY,
+        *fields(pa.int32(), "consumer", "producer"),
+        *fields(pa.int64(), "block", "last_offset", "last_sequence", "first_arrival", "last_arrival"),
+        *fields(pa.int64(), "intact", "damaged"),
     ]
 )
 """One row: what a consumer read of a partition; what was intact, by producer and block."""
-DAMAGE = pa.schema(
-    [
-        ("case", pa.string()),
-        ("topic", pa.int32()),
-        ("partition", pa.int32()),
-        ("offset", pa.int64()),
-        ("corrupt_records", pa.int64()),
-        ("foreign_records", pa.int64()),
-    ]
-)
+DAMAGE = pa.schema([*PARTITION_KEY, *fields(pa.int64(), "offset", "corrupt_records", "foreign_records")])
 """One row: a place in a log at which damaged records were read, or ones that are not ours."""
 
 _MERGED: dict[pa.Schema, dict[str, str]] = {

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamgauge.core.errors import BadInput
-from streamgauge.flags.options import (
-    Acks,
-    Brokers,
-    EngineChoice,
-    listed,
-)
+from streamgauge.flags.options import Acks, Bootstrap, Brokers, EngineChoice, listed
 
 if TYPE_CHECKING:
     from streamgauge.families.compare.section import Comparison
@@ -90,10 +85,7 @@ def compare(
     process: Annotated[
         ProcessChoice, typer.Option(help="A process for each library, or one for all.")
     ] = ProcessChoice.own,
-    bootstrap: Annotated[
-        str | None,
-        typer.Option(help="Kafka to use: host:port[,…]; else an embedded one.", show_default=False),
-    ] = None,
+    bootstrap: Bootstrap = None,
     brokers: Brokers = None,
 ) -> Asked:
     """Compare two client libraries: the same short tests in turn, with a verdict for each."""

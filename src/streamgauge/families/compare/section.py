@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from streamgauge.spec.client_settings import ClientSettings
-from streamgauge.spec.model import Bytes, Count, Seconds, SpecModel
+from streamgauge.spec.model import Bytes, Count, Seconds, SpecModel, distinct
 from streamgauge.spec.topics import Topics
 
 Operation = Literal["produce", "consume", "round_trip"]
@@ -93,14 +93,7 @@ class Comparison(SpecModel):
     def _acks_text(cls, acks: Any) -> Any:
         return str(acks) if isinstance(acks, int) and not isinstance(acks, bool) else acks
 
-    @field_validator("lengths", "messages")
-    @classmethod
-    def _distinct(cls, values: tuple[int, ...]) -> tuple[int, ...]:
-        if not values:
-            raise ValueError("has no values")
-        if len(set(values)) != len(values):
-            raise ValueError(f"names a value twice: {', '.join(map(str, values))}")
-        return values
+    _distinct = field_validator("lengths", "messages")(distinct)
 
     @field_validator("topics")
     @classmethod

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamgauge.core.errors import BadInput, Unreachable
-from streamgauge.flags.options import (
-    Acks,
-    Brokers,
-)
+from streamgauge.flags.options import Acks, Brokers, wish
 
 if TYPE_CHECKING:
     from streamgauge.flags.asked import Asked
@@ -22,20 +19,13 @@ _ASK_DEADLINE_S = 5.0
 
 def e2e(
     kafka_bootstrap_host: Annotated[
-        str | None, typer.Option(help="Kafka to test; else an embedded one is started.", show_default=False)
+        str | None, wish("Kafka to test; else an embedded one is started.")
     ] = None,
     kafka_bootstrap_port: Annotated[int, typer.Option(help="Its port.", min=1, max=65535)] = 9092,
-    bootstrap: Annotated[
-        str | None, typer.Option(help="The same as one: host:port[,host:port …].", show_default=False)
-    ] = None,
-    target: Annotated[
-        Path | None, typer.Option(help="Target file: driver, address, client settings.", show_default=False)
-    ] = None,
+    bootstrap: Annotated[str | None, wish("The same as one: host:port[,host:port …].")] = None,
+    target: Annotated[Path | None, wish("Target file: driver, address, client settings.")] = None,
     kafka_topic: Annotated[
-        str | None,
-        typer.Option(
-            help="Topic; made if it is not there, else used with its partitions.", show_default=False
-        ),
+        str | None, wish("Topic; made if it is not there, else used with its partitions.")
     ] = None,
     test_producer_processes: Annotated[int, typer.Option(help="How many producers.")] = 1,
     test_consumer_processes: Annotated[int, typer.Option(help="How many consumers.")] = 1,
@@ -46,8 +36,7 @@ def e2e(
     producer_acks: Annotated[Acks, typer.Option(help="Who has to confirm a message.")] = Acks.all,
     message_size: Annotated[str, typer.Option(help="Size of a message: 700, 1KiB …")] = "700",
     partitions: Annotated[
-        int | None,
-        typer.Option(help="Partitions of the topic; else its own, or one a consumer.", show_default=False),
+        int | None, wish("Partitions of the topic; else its own, or one a consumer.")
     ] = None,
     replicas: Annotated[int, typer.Option(help="Replicas of the topic.")] = 1,
     warm_up_messages: Annotated[

@@ -8,10 +8,7 @@ import typer
 
 from streamgauge.core.errors import BadInput
 from streamgauge.families.fanout.names import SCENARIO_NAMES
-from streamgauge.flags.options import (
-    Brokers,
-    listed,
-)
+from streamgauge.flags.options import Bootstrap, Brokers, listed, wish
 from streamgauge.spec.ranges import listed_values
 
 if TYPE_CHECKING:
@@ -35,17 +32,13 @@ def fanout(
     parse_json: Annotated[
         bool, typer.Option("--parse-json/--no-parse-json", help="Kafka's clients parse JSON values.")
     ] = True,
-    producers: Annotated[int | None, typer.Option(help="Else the scenario's.", show_default=False)] = None,
-    pause: Annotated[
-        str | None, typer.Option(help="Of a producer, as in 500ms; else the scenario's.", show_default=False)
-    ] = None,
+    producers: Annotated[int | None, wish("Else the scenario's.")] = None,
+    pause: Annotated[str | None, wish("Of a producer, as in 500ms; else the scenario's.")] = None,
     size: Annotated[str, typer.Option(help="Of the random text in a message.")] = "1024",
     max_frequency: Annotated[
         str, typer.Option(help="Of a gateway's subscriptions: unfiltered, unlimited, or updates a second.")
     ] = "unfiltered",
-    fields: Annotated[
-        str | None, typer.Option(help="That a gateway's clients ask for; else all.", show_default=False)
-    ] = None,
+    fields: Annotated[str | None, wish("That a gateway's clients ask for; else all.")] = None,
     ramp_up: Annotated[
         str | None,
         typer.Option(help="New clients a second.", show_default="2000 of a gateway, 200 of Kafka"),
@@ -58,22 +51,12 @@ def fanout(
         int | None, typer.Option(help="Of the gateway.", show_default="one for 17,000 clients")
     ] = None,
     mean_limit: Annotated[str, typer.Option(help="A series ends when its mean latency is above.")] = "5s",
-    bootstrap: Annotated[
-        str | None,
-        typer.Option(help="Kafka to use: host:port[,…]; else an embedded one.", show_default=False),
-    ] = None,
+    bootstrap: Bootstrap = None,
     brokers: Brokers = None,
     gateway: Annotated[
-        str | None,
-        typer.Option(
-            help="http://host:port of a gateway that runs; else one is started for each point.",
-            show_default=False,
-        ),
+        str | None, wish("http://host:port of a gateway that runs; else one is started for each point.")
     ] = None,
-    topic: Annotated[
-        str | None,
-        typer.Option(help="With --gateway: the topic that it reads.", show_default=False),
-    ] = None,
+    topic: Annotated[str | None, wish("With --gateway: the topic that it reads.")] = None,
 ) -> Workload:
     """Deliver the same messages to more and more clients, until a way of delivering cannot hold."""
     from streamgauge.spec.loading import parse

@@ -13,7 +13,7 @@ import typer
 from streamgauge.core.clock import NS_PER_S, now_ns, read_clocks, sharpen_sleep
 from streamgauge.core.errors import BadInput
 from streamgauge.core.units import parse_bytes, parse_seconds
-from streamgauge.flags.options import Debug, Quiet
+from streamgauge.flags.options import Debug, Quiet, wish
 
 if TYPE_CHECKING:
     from streamgauge.drivers.swarm import MessageKind
@@ -40,9 +40,7 @@ def generate(
     ],
     size: Annotated[str, typer.Argument(metavar="SIZE", help="Of the random text in a message: 1024, 1KiB.")],
     mode: Annotated[Mode, typer.Argument(metavar="MODE", help="base, keyed, json or complex.")],
-    duration: Annotated[
-        str | None, typer.Option(help="How long, as in 60s; else until Ctrl-C.", show_default=False)
-    ] = None,
+    duration: Annotated[str | None, wish("How long, as in 60s; else until Ctrl-C.")] = None,
     linger_ms: Annotated[float, typer.Option(help="How long a producer waits for more to send.")] = 0.0,
     quiet: Quiet = False,
     debug: Debug = False,

@@ -16,21 +16,15 @@ from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.families.fanout.result_tables import LATENCY_COUNTS, ROLES
 from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.plan_file import Plan
+from streamgauge.tables.column import fields
 from streamgauge.tables.results import PERCENTILES
 
 _PLANNED = pa.schema(
     [
-        ("case", pa.string()),
-        ("series", pa.string()),
-        ("via", pa.string()),
-        ("scenario", pa.string()),
-        ("clients", pa.int64()),
-        ("status", pa.string()),
-        ("holds", pa.bool_()),
-        ("is_skipped", pa.bool_()),
-        ("status_reason", pa.string()),
-        ("mean_limit_ms", pa.float64()),
-        ("is_conflated", pa.bool_()),
+        *fields(pa.string(), "case", "series", "via", "scenario", "status", "status_reason"),
+        *fields(pa.int64(), "clients"),
+        *fields(pa.float64(), "mean_limit_ms"),
+        *fields(pa.bool_(), "holds", "is_skipped", "is_conflated"),
     ]
 )
 _BITS = 8

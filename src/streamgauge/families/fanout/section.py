@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from streamgauge.drivers.swarm import MessageKind
 from streamgauge.families.fanout.names import ScenarioName
-from streamgauge.spec.model import Bytes, Count, RatePerS, Seconds, SpecModel
+from streamgauge.spec.model import Bytes, Count, RatePerS, Seconds, SpecModel, distinct
 from streamgauge.spec.topics import Topics
 
 Diff = Literal["jsonpatch", "diff_match_patch"]
@@ -107,14 +107,7 @@ class Fanout(SpecModel):
     drain_timeout: Annotated[Seconds, Field(gt=0)] = 20.0
     topics: Topics = Topics(name="LTest", own_names=True)
 
-    @field_validator("clients", "scenarios")
-    @classmethod
-    def _distinct(cls, values: tuple[object, ...]) -> tuple[object, ...]:
-        if not values:
-            raise ValueError("has no values")
-        if len(set(values)) != len(values):
-            raise ValueError(f"names a value twice: {', '.join(map(str, values))}")
-        return values
+    _distinct = field_validator("clients", "scenarios")(distinct)
 
     @field_validator("clients")
     @classmethod

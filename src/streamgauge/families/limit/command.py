@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamgauge.core.errors import BadInput
-from streamgauge.flags.options import (
-    Acks,
-    Bootstrap,
-    Brokers,
-    Slo,
-    TargetFile,
-)
+from streamgauge.flags.options import Acks, Bootstrap, Brokers, Slo, TargetFile, wish
 
 if TYPE_CHECKING:
     from streamgauge.spec.workload import Workload
@@ -33,9 +27,7 @@ def limit(
     producers: Annotated[int, typer.Option(help="How many producers.")] = 1,
     consumers: Annotated[int, typer.Option(help="How many consumers.")] = 1,
     message_size: Annotated[str, typer.Option(help="Size of a message: 700, 1KiB …")] = "700",
-    partitions: Annotated[
-        int | None, typer.Option(help="Partitions of the topic; else one a consumer.", show_default=False)
-    ] = None,
+    partitions: Annotated[int | None, wish("Partitions of the topic; else one a consumer.")] = None,
     replicas: Annotated[int, typer.Option(help="Replicas of the topic.")] = 1,
     acks: Annotated[Acks, typer.Option(help="Who has to confirm a message.")] = Acks.all,
     topic_prefix: Annotated[str, typer.Option(help="Topics' names begin so, one a step.")] = "limit",

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamgauge.core.errors import BadInput
-from streamgauge.flags.options import (
-    Bootstrap,
-    TargetFile,
-)
+from streamgauge.flags.options import Bootstrap, TargetFile, wish
 from streamgauge.spec.ranges import listed_values
 
 if TYPE_CHECKING:
@@ -49,10 +46,7 @@ def sweep(
     iterations: Annotated[int, typer.Option(help="How often all of it is done.", min=1)] = 1,
     case: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A listed case, as in topics=2,partitions=4; again for more. Crossed with lists above.",
-            show_default=False,
-        ),
+        wish("A listed case, as in topics=2,partitions=4; again for more. Crossed with lists above."),
     ] = None,
     warm_up_messages: Annotated[
         str | None,

@@ -18,9 +18,7 @@ from streamgauge.families.transports.targets import (
     harness_target,
     targets,
 )
-from streamgauge.flags.options import (
-    EngineChoice,
-)
+from streamgauge.flags.options import Bootstrap, EngineChoice, wish
 
 if TYPE_CHECKING:
     from streamgauge.flags.asked import Asked
@@ -64,25 +62,15 @@ def transports(
         str | None,
         typer.Option(help="Messages of each step.", show_default="100k, or as many as 5 s take"),
     ] = None,
-    seconds: Annotated[
-        str | None,
-        typer.Option(help="Instead of --iterations: how long each step lasts.", show_default=False),
-    ] = None,
+    seconds: Annotated[str | None, wish("Instead of --iterations: how long each step lasts.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Allow steps below 5 s.")] = False,
     engine: Annotated[
         EngineChoice | None,
         typer.Option(help="Where the loops run.", show_default="jvm, if all transports have it"),
     ] = None,
-    env_file: Annotated[
-        Path | None,
-        typer.Option(help="transportLoadTest.*, kafka.* and aeron.* settings.", show_default=False),
-    ] = None,
-    bootstrap: Annotated[
-        str | None, typer.Option(help="Kafka to use; else an embedded one.", show_default=False)
-    ] = None,
-    aeron_dir: Annotated[
-        str | None, typer.Option(help="Media driver to use; else one is started.", show_default=False)
-    ] = None,
+    env_file: Annotated[Path | None, wish("transportLoadTest.*, kafka.* and aeron.* settings.")] = None,
+    bootstrap: Bootstrap = None,
+    aeron_dir: Annotated[str | None, wish("Media driver to use; else one is started.")] = None,
     aeron_profile: Annotated[
         Profile, typer.Option(help="Of the media driver that is started; auto: by cores.")
     ] = Profile.auto,
