@@ -18,9 +18,11 @@ from streamgauge.plan.agent_tasks import AgentTask
 from streamgauge.plan.cases import Case, tag_of
 from streamgauge.plan.plan_file import Plan
 from streamgauge.recording.parquet import EventFiles
-from streamgauge.report import shown
+from streamgauge.report import shown, shown_tables
 from streamgauge.report.document import Document, Part, head_of
+from streamgauge.report.medium import Tone
 from streamgauge.report.result_tables import ResultTables
+from streamgauge.report.shown_tables import Unit
 from streamgauge.spec.family import Family
 from streamgauge.spec.loading import parse
 from streamgauge.spec.model import SpecModel
@@ -134,14 +136,11 @@ class Toy(Family[ToyWorkload]):
 
     def show(self, document: Document, tables: ResultTables) -> shown.Shown:
         assert isinstance(document, ToyDocument)
-        rows = [shown.row(found.case, found.beats, found.took_ms) for found in document.tempo]
-        columns = [
-            shown.Column("case"),
-            shown.Column("beats", shown.Unit.COUNT),
-            shown.Column("took", shown.Unit.MS),
-        ]
-        table = shown.Table("Tempo", columns, rows, name="drum")
-        badge = shown.Badge(document.status, shown.Tone.GOOD)
+        rows = [shown_tables.row(found.case, found.beats, found.took_ms) for found in document.tempo]
+        units = {"case": Unit.TEXT, "beats": Unit.COUNT, "took": Unit.MS}
+        columns = [shown_tables.Column(name, unit) for name, unit in units.items()]
+        table = shown_tables.Table("Tempo", columns, rows, name="drum")
+        badge = shown.Badge(document.status, Tone.GOOD)
         section = shown.Section("The drum", [table])
         return shown.Shown("toy", document.name, document.run, badge, [], [], [section])
 
