@@ -100,7 +100,7 @@ def _twice() -> str:
         test_produce_messages="10000",
         test_produce_rate="2000",
     )
-    content: dict[str, Any] = yaml.safe_load(dump_yaml(demo))
+    content: dict[str, Any] = yaml.safe_load(dump_yaml(demo.workload))
     return yaml.safe_dump({**content, "kind": "sweep", "name": "demo", "iterations": 2})
 
 

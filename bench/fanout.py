@@ -102,9 +102,9 @@ class Fanout:
         for pair in range(max(1, self._pairs // 2)):
             peers: tuple[Peer, ...] = ("gateway", "centrifuge", "centrifuge_collecting")
             most = {peer: self._most_per_s(peer, 2000) for peer in (peers if pair % 2 else reversed(peers))}
-            for ratio, peer in ((plain, "centrifuge"), (collecting, "centrifuge_collecting")):
+            for ratio, theirs in ((plain, most["centrifuge"]), (collecting, most["centrifuge_collecting"])):
                 ratio.ours.append(most["gateway"])
-                ratio.theirs.append(most[peer])
+                ratio.theirs.append(theirs)
         for ratio in (plain, collecting):
             print(ratio.line("deliveries/s"), flush=True)
 
@@ -155,7 +155,9 @@ class Fanout:
             cpu_s=cpu_s,
             session_kib=(full - empty) / 1024 / load.sessions,
             grown_kib=grown / 1024,
-            **{name: seen[name] for name in _SEEN},
+            **{name: int(seen[name]) for name in _SEEN_COUNTS},
+            mean_ms=seen["mean_ms"],
+            p99_ms=seen["p99_ms"],
         )
 
     @staticmethod
@@ -184,7 +186,7 @@ class Fanout:
         return best
 
 
-_SEEN = ("deliveries", "lost", "repeated", "closed", "least_of_a_session", "mean_ms", "p99_ms")
+_SEEN_COUNTS = ("deliveries", "lost", "repeated", "closed", "least_of_a_session")
 
 
 def _say_of_the_gateway(outcomes: list[Outcome]) -> None:
@@ -236,7 +238,7 @@ def _wait_for(port: int, server: subprocess.Popen[str]) -> None:
             return
         except OSError:
             time.sleep(0.05)
-    raise RuntimeError(f"{server.args}: does not listen")
+    raise RuntimeError(f"{server.args!r}: does not listen")
 
 
 def _behind(port: int) -> int:

@@ -77,7 +77,7 @@ class Bench:
             sent, acked = column(run, "sends", "sent_ns"), column(run, "sends", "acked_ns")
             if len(acked) != messages + warm_up or np.isnan(acked.astype(float)).any():
                 raise RuntimeError(f"{len(acked)} of {messages + warm_up} messages were recorded as acked")
-            return messages / (acked.max() - np.sort(sent)[warm_up]) * 1e9
+            return float(messages / (acked.max() - np.sort(sent)[warm_up]) * 1e9)
 
         def theirs(topic: str) -> float:
             self._admin.prepare_topics(Topics(name=topic), (topic,))
@@ -106,7 +106,7 @@ class Bench:
                 raise RuntimeError(
                     f"{len(received)} of {messages} messages came, {int((state > 0).sum())} damaged"
                 )
-            return (messages - 1) / (received[messages - 1] - received[0]) * 1e9
+            return float((messages - 1) / (received[messages - 1] - received[0]) * 1e9)
 
         try:
             return in_pairs(

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.run_dir import RunDir
+from streamgauge.launch.live_wish import LiveMode, LiveWish
 from streamgauge.launch.run_cycle import RunCycle
 from streamgauge.spec.loading import parse
 from streamgauge.spec.workload import Workload
@@ -58,6 +59,7 @@ def start_up(bootstrap: str, folder: Path, scale: float) -> StartUp:
         workload,
         out=str(folder),
         master=None,
+        live=LiveWish(LiveMode.off, None),
         console=Console(quiet=True),
         show_progress=False,
         debug=False,

@@ -66,7 +66,7 @@ class Tally:
 
 def simulated_trials(true_ratio: float, trials: int, first_seed: int = 0) -> dict[str, Tally]:
     """By temperature: A is a simulated library that takes `true_ratio` times as long as B."""
-    tallies = {temperature: Tally(true_ratio) for temperature in TEMPERATURES}
+    tallies: dict[str, Tally] = {temperature: Tally(true_ratio) for temperature in TEMPERATURES}
     gc.collect()
     gc.freeze()  # trials collect garbage between two operations, as the product does
     try:

@@ -35,7 +35,7 @@ class FakeClock(Clock):
     def __init__(self, at_ns: int = START_NS - NS_PER_S) -> None:
         self.at_ns = at_ns
 
-    def now_ns(self) -> int:  # type: ignore[override]
+    def now_ns(self) -> int:
         return self.at_ns
 
     def sleep_until(self, due_ns: int) -> None:

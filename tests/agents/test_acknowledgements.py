@@ -33,7 +33,7 @@ class Sent:
         batch = Outgoing(self.columns.sent, [b""] * count, None, None)
         with self.columns.handing_over:
             taken = producer.send(batch, 0)
-            self.columns.add(taken, 0, np.zeros(taken), np.full(taken, START_NS), START_NS)
+            self.columns.add(taken, 0, np.zeros(taken, np.int64), np.full(taken, START_NS), START_NS)
 
     def acked_ns(self) -> list[int | None]:
         self.columns.close()

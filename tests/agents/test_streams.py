@@ -10,7 +10,7 @@ import pytest
 
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S
 from streamgauge.core.errors import CaseFailed
-from streamgauge.drivers.contract import Acks, Received
+from streamgauge.drivers.contract import Acks, ConsumerOptions, ProducerOptions, Received
 from streamgauge.payload.making import MessageMaker, Outgoing
 from streamgauge.spec.load import Message
 from streamgauge.tables.events import MARKS
@@ -34,7 +34,7 @@ def test_each_partition_is_sent_its_own_stream_through_its_own_client(assign: As
     clients = {number: FakeProducer(FakeClock()) for number in range(4)}
     driver = StreamDriver(clients)
     stage.produce(driver)
-    assert [(o.number, o.place) for o in driver.options] == [
+    assert [(o.number, o.place) for o in driver.options if isinstance(o, ProducerOptions)] == [
         (0, (0, 0)),
         (1, (0, 1)),
         (2, (1, 0)),
@@ -127,7 +127,9 @@ def test_a_transaction_is_ended_after_its_messages_and_at_the_end(assign: Assign
     stage.produce(driver)
     assert client.commits == [10, 20, 25]
     assert not client.disturbed
-    assert driver.options[0].transactional_id == "streamgauge-run-001-0"
+    [asked] = driver.options
+    assert isinstance(asked, ProducerOptions)
+    assert asked.transactional_id == "streamgauge-run-001-0"
 
 
 def test_a_transaction_that_cannot_be_ended_is_a_failure(assign: Assign) -> None:
@@ -147,7 +149,12 @@ def test_each_partition_is_read_by_a_consumer_of_its_own(assign: Assign) -> None
     clients = {n: FakeConsumer(FakeClock(START_NS), [(START_NS + n, values[n])]) for n in range(4)}
     driver = StreamDriver(clients, {(t, p): 10 for t in range(2) for p in range(2)})
     agent = stage.consume(driver)
-    assert [o.partitions for o in driver.options] == [((0, 0),), ((0, 1),), ((1, 0),), ((1, 1),)]
+    assert [o.partitions for o in driver.options if isinstance(o, ConsumerOptions)] == [
+        ((0, 0),),
+        ((0, 1),),
+        ((1, 0),),
+        ((1, 1),),
+    ]
     rows = stage.receives
     assert len(rows) == 40
     assert all(row["consumer"] == row["producer"] for row in rows)

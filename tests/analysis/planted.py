@@ -97,7 +97,9 @@ def count_by_hand(case: CaseEvents, topic_names: list[str]) -> dict[tuple[Any, .
         corrupt = damage[place] if acked and send["offset"] is not None else 0
         if corrupt:
             matched.add(place)
-        partition = send["partition"] if send["partition"] is not None else first and first["partition"]
+        partition = (
+            send["partition"] if first is None or send["partition"] is not None else first["partition"]
+        )
         missing = acked and not copies[key] and not corrupt
         later = missing and _is_passed(case, send)
         counts = Counter(

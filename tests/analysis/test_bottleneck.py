@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from streamgauge.analysis.bottleneck import Pressure, bottleneck
@@ -6,7 +8,7 @@ HELD = {"is_paced": True, "constant_rate_per_s": 10_000.0, "lag_ms": 0.5, "ack_m
 LATE = HELD | {"lag_ms": 50.0}
 UNLIMITED = {"is_paced": False, "ack_ms": 1.0}
 
-SITUATIONS = {
+SITUATIONS: dict[str, tuple[dict[str, Any], str]] = {
     "held": (HELD, "none"),
     "held, though the producer is busy": (HELD | {"producer_cores": 1.0}, "none"),
     "held by a busy machine": (HELD | {"machine_share": 0.95}, "machine_cpu"),

@@ -43,14 +43,14 @@ def bucketed(case, values, own):
     }
     receives = {**message, "consumer": np.zeros(size), "arrival": sequence, "state": np.zeros(size)}
     receives |= {"broker_ms": pa.nulls(size), "broker_time": np.zeros(size), "received_ns": due_ns + values}
-    tables = [
+    sent, received = (
         pa.table({f.name: pa.array(columns[f.name]).cast(f.type) for f in table.arrow_schema()}).filter(
             pa.array(own)
         )
         for table, columns in ((SENDS, sends), (RECEIVES, receives))
-    ]
+    )
     facts = CaseFacts(case, start_ns=START_NS, consumers=1, topics=("a",))
-    return buckets_of(join_messages(facts, *tables, {}))
+    return buckets_of(join_messages(facts, sent, received, {}))
 
 
 def test_statistics_agree_with_exact_ones():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ GOOD = Judged(
     throttled_count=0.0,
 )
 
-INVALID = {
+INVALID: dict[CauseCode, dict[str, Any]] = {
     CauseCode.INCOMPLETE: {"measured_count": 49_999},
     CauseCode.NOT_AT_REST: {"medians_ms": [2287.0, 1900.0, 1492.0, 700.0, 23.0], "drift_ms_per_s": -560.0},
     CauseCode.RATE_MISSED: {"missed_rate": True, "sent_per_s": 5000.0},
@@ -64,7 +65,7 @@ def test_each_cause_is_named_alone_and_with_its_figures(code: CauseCode) -> None
         {"swapped_bytes": None, "throttled_count": None, "clock_error_ms": None},
     ],
 )
-def test_up_to_its_threshold_a_case_is_valid(still_good: dict[str, object]) -> None:
+def test_up_to_its_threshold_a_case_is_valid(still_good: dict[str, Any]) -> None:
     assert validity(replace(GOOD, **still_good))[0] is Validity.VALID
 
 

@@ -1,9 +1,11 @@
+from typing import Any
+
 import pytest
 
 
 def causes(results, case, verdict):
     """Codes of a verdict with their figures, in order."""
-    found = {}
+    found: dict[str, Any] = {}
     for row in sorted(results.rows("causes", case, verdict=verdict), key=lambda row: row["place"]):
         found.setdefault(row["code"], {})
         if row["figure"] is not None:

@@ -63,8 +63,8 @@ def test_check_says_that_it_is_right_and_starts_nothing(config: Path) -> None:
 
 
 def test_check_names_what_is_unsafe(config: Path) -> None:
-    arguments = ["gateway", "--config", config, "--check", "--host", "0.0.0.0", "--allowed-origin", "*"]
-    result = in_process(*arguments)
+    unsafe = ("--host", "0.0.0.0", "--allowed-origin", "*")
+    result = in_process("gateway", "--config", config, "--check", *unsafe)
     assert result.returncode == 4
     assert result.stdout == f"{config}: is right: adapter set S, 1 connection (Q)\n"
     for kind, setting in (

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from streamgauge.cli.topic import topic_app
 from streamgauge.core.errors import BadInput
 from streamgauge.families.e2e.command import e2e
+from streamgauge.families.e2e.workload import EndToEndWorkload
 
 pytestmark = pytest.mark.broker
 
@@ -36,9 +37,11 @@ def test_made_listed_used_and_deleted(kafka: str, topic: str) -> None:
     with pytest.raises(BadInput, match="already there: by-hand; nothing was made"):
         said("create", "another", topic, "--bootstrap", kafka)
     asked = e2e(bootstrap=kafka, kafka_topic=topic)
+    assert isinstance(asked.workload, EndToEndWorkload)
     assert asked.workload.load.topics.partitions == 3
     assert asked.notes == ("topic by-hand exists: it is used with its 3 partitions, and kept",)
     new = e2e(bootstrap=kafka, kafka_topic="not-there", test_consumer_processes=2)
+    assert isinstance(new.workload, EndToEndWorkload)
     assert (new.workload.load.topics.partitions, new.notes) == (2, ())
     with pytest.raises(BadInput, match="not there: nobody; nothing was deleted"):
         said("delete", "nobody", topic, "--bootstrap", kafka)

@@ -38,7 +38,7 @@ def test_a_machine_without_cpuinfo_still_has_a_name_for_its_cpu(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(environment, "Path", lambda _: tmp_path / "no-cpuinfo")
-    monkeypatch.setattr(environment.platform, "processor", lambda: "")
+    monkeypatch.setattr(platform, "processor", lambda: "")
     assert describe_machine()["cpu"] == "unknown"
 
 

@@ -24,10 +24,10 @@ def test_a_process_dies_with_the_one_that_forked_it() -> None:
             os.write(writing, str(os.getpid()).encode())
         time.sleep(60)
         os._exit(0)
-    child = psutil.Process(int(os.read(reading, 20)))
+    orphan = psutil.Process(int(os.read(reading, 20)))
     os.kill(parent, signal.SIGKILL)
     os.waitpid(parent, 0)
-    _, alive = psutil.wait_procs([child], timeout=5)
+    _, alive = psutil.wait_procs([orphan], timeout=5)
     assert alive == []
     os.close(reading)
     os.close(writing)

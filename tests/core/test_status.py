@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -58,7 +58,7 @@ def test_a_run_without_a_status_says_so(run: RunDir) -> None:
         read_status(run)
 
 
-GONE = {"pid": 2**22 + 1, "pid_started_s": 1.0}
+GONE: dict[str, Any] = {"pid": 2**22 + 1, "pid_started_s": 1.0}
 
 
 def test_a_run_whose_process_is_gone_broke_off_and_so_did_its_last_case(run: RunDir) -> None:

@@ -15,7 +15,9 @@ from streamgauge.core.verdicts import (
 
 def test_figures_that_are_not_known_are_left_out() -> None:
     found = cause(CauseCode.NO_CPU_LEFT, machine_busy_share=0.97, busiest_client_cores=None)
-    assert found == Cause(code=CauseCode.NO_CPU_LEFT, figures={"machine_busy_share": 0.97})
+    assert found == Cause(
+        code=CauseCode.NO_CPU_LEFT, about=None, text=None, figures={"machine_busy_share": 0.97}
+    )
 
 
 @pytest.mark.parametrize(

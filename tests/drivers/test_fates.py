@@ -5,10 +5,15 @@ import threading
 from streamgauge.drivers.fates import Fates
 
 
+def tell(fates: Fates, delivered: list[tuple[int, int, int]]) -> None:
+    for each in delivered:
+        fates.delivered(each)
+
+
 def test_what_was_told_in_another_thread_is_taken_in_one_batch() -> None:
     fates = Fates()
     fates.taken(1000)
-    thread = threading.Thread(target=lambda: [fates.delivered((n, n % 3, n * 2)) for n in range(999)])
+    thread = threading.Thread(target=tell, args=(fates, [(n, n % 3, n * 2) for n in range(999)]))
     thread.start()
     thread.join(10)
     fates.failed(999, "too large")
@@ -25,7 +30,7 @@ def test_what_was_told_in_another_thread_is_taken_in_one_batch() -> None:
 def test_nothing_is_lost_between_two_looks() -> None:
     fates, told = Fates(), 0
     fates.taken(20_000)
-    thread = threading.Thread(target=lambda: [fates.delivered((n, 0, n)) for n in range(20_000)])
+    thread = threading.Thread(target=tell, args=(fates, [(n, 0, n) for n in range(20_000)]))
     thread.start()
     while told < 20_000 and (acks := fates.take(5)) is not None:
         told += len(acks)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from streamgauge.core.folders import cache_folder
 from streamgauge.jvm import compiler, java
 from streamgauge.jvm.compiler import CompileFailed, compiled
 from streamgauge.jvm.java import find_java
@@ -28,7 +29,7 @@ public final class Hello {
 @pytest.fixture(autouse=True)
 def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A cache of our own, but for the compiler's jar, which need not be fetched again."""
-    jars = java.cache_folder() / "jars"
+    jars = cache_folder() / "jars"
     (tmp_path / "cache").mkdir()
     if jars.exists():
         (tmp_path / "cache" / "jars").symlink_to(jars)

@@ -8,7 +8,7 @@ from typing import Any
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.life import live_through
-from streamgauge.agents.rendezvous import Ends, Start
+from streamgauge.agents.rendezvous import Ends, Levels, Start
 from streamgauge.core.clock import NS_PER_S, ClockReading
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, write_status
@@ -29,6 +29,11 @@ class OneAfterAnother:
         # An hour ahead costs nothing in simulated time, and no agent is late for it.
         self._start = self._start or Start(reading.monotonic_ns + 3600 * NS_PER_S)
         return self._start
+
+    def tell_levels(self, levels: Levels) -> None: ...
+
+    def measured_slot(self) -> int | None:
+        return None
 
     def finished(self, ends: Ends) -> None: ...
 

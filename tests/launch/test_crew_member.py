@@ -21,7 +21,7 @@ from streamgauge.spec.workload import Workload
 
 AGENT = "producer-0"
 PATIENCE_S = 20.0
-READY = {"ready": {"host": "h"}}
+READY: dict[str, Any] = {"ready": {"host": "h"}}
 
 
 def done(outcome: str = "done") -> dict[str, Any]:
@@ -124,7 +124,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
     made.end()
 
 
-GOOD = {
+GOOD: dict[str, list[dict[str, Any]]] = {
     "assignment": [READY],
     "start": [{"finished": [[0, 0, 5]]}],
     "producers_finished": [done()],

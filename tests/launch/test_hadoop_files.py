@@ -12,7 +12,7 @@ from streamgauge.analysis.feeding import sizing
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.core import run_dir
 from streamgauge.core.errors import BadInput, CorruptRun
-from streamgauge.core.other_schemes import use_for_other_schemes
+from streamgauge.core.other_schemes import other_schemes, use_for_other_schemes
 from streamgauge.core.run_dir import RunDir, runs_in
 from streamgauge.launch.agents_folder import agents_folder
 from streamgauge.launch.hadoop_files import open_hadoop_files
@@ -26,11 +26,11 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    before = list(run_dir.other_schemes)
+    before = list(other_schemes)
     use_for_other_schemes(open_hadoop_files)
     with hdfs(tmp_path_factory.mktemp("hdfs")) as found:
         yield found
-    run_dir.other_schemes[:] = before
+    other_schemes[:] = before
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def test_percentiles_are_within_one_percent_of_the_law(
         "latency": {"law": "lognormal", "median_ms": 2, "sigma": 0.5},
         "stalls": stalls,
     }
-    load = {"producers": producers, "consumers": 2, "messages": messages, "rate": rate}
+    load: dict[str, Any] = {"producers": producers, "consumers": 2, "messages": messages, "rate": rate}
     load |= {"topics": {"partitions": 2}, "message": {"size": 64}}
     [case] = analysed(spark, tmp_path, [settings], load)
     truth = np.sort(
@@ -88,7 +88,7 @@ def test_planted_faults_are_counted_exactly_for_every_seed(spark: SparkSession, 
     rates = {"loss": 0.02, "duplication": 0.03, "reordering": 0.02, "corruption": 0.02}
     settings = [{"seed": seed, **rates} for seed in range(SEEDS)]
     producers, partitions, each = 2, 2, 300
-    load = {"producers": producers, "consumers": 2, "messages": producers * each, "rate": 200}
+    load: dict[str, Any] = {"producers": producers, "consumers": 2, "messages": producers * each, "rate": 200}
     load |= {"topics": {"partitions": partitions}, "message": {"size": 48}}
     cases = analysed(spark, tmp_path, settings, load)
     for given, case in zip(settings, cases, strict=True):

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
 
-from streamgauge.launch import live_choice
 from streamgauge.launch.live_choice import choose_live, why_no_broker
 from streamgauge.launch.live_wish import LiveMode, LiveWish
 from streamgauge.plan.cases import Case
@@ -46,14 +46,14 @@ def test_auto_is_off_where_it_would_share_cores_with_what_is_measured(
     is_on: bool,
     why_not: str,
 ) -> None:
-    monkeypatch.setattr(live_choice.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
     choice = choose_live(wish, cases(KAFKA), 2, master, is_watched=True)
     assert (choice.is_on, choice.why_not) == (is_on, why_not)
     assert choice.is_refused == (wish is ON and not is_on)
 
 
 def test_auto_needs_somebody_who_watches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_choice.os, "cpu_count", lambda: 64)
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
     assert not choose_live(AUTO, cases(KAFKA), 2, None, is_watched=False).is_on
     assert choose_live(ON, cases(KAFKA), 2, None, is_watched=False).is_on
 

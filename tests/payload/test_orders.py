@@ -40,7 +40,7 @@ def test_each_is_stamped_when_it_has_been_parsed() -> None:
     class Counting(Clock):
         ticks = 0
 
-        def now_ns(self) -> int:  # type: ignore[override]
+        def now_ns(self) -> int:
             self.ticks += 1
             return self.ticks
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from streamgauge.core.errors import BadInput
 from streamgauge.plan.agent_tasks import AgentTask, deal_out
-from streamgauge.spec.load import Load
+from streamgauge.spec.load import Load, Message
 from streamgauge.spec.topics import Topics
 
 from ..core.properties import untimed
@@ -74,7 +74,7 @@ def test_every_partition_has_one_producer_and_one_consumer_of_its_own(
         consumers=consumers,
         stream_size=messages * 64 + 7,
         stream_warm_up_messages=2,
-        message={"size": 64},
+        message=Message(size=64),
         topics=Topics(count=topics, partitions=partitions),
     )
     places = [(t, p) for t in range(topics) for p in range(partitions)]

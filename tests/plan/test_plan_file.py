@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,9 @@ def run(tmp_path: Path) -> RunDir:
         ({}, {"messages": None, "duration": "5s"}),
     ],
 )
-def test_a_plan_written_is_read_back_the_same(run: RunDir, workload: Make, sweep: dict, load: dict) -> None:
+def test_a_plan_written_is_read_back_the_same(
+    run: RunDir, workload: Make, sweep: dict[str, Any], load: dict[str, Any]
+) -> None:
     plan = make_plan(workload(sweep, **load), run.id)
     write_plan(plan, run)
     assert read_plan(run) == plan

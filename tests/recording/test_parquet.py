@@ -23,7 +23,7 @@ TABLE = Table(
         Column("name", "string", "what people say", nullable=True),
     ),
 )
-COLUMNS = {
+COLUMNS: dict[str, Any] = {
     "number": np.arange(3),
     "weight": np.ma.array(np.array([5, 6, 7], np.int32), mask=[False, True, False]),
     "name": np.array(["é", None, ""], object),

@@ -22,6 +22,7 @@ from streamgauge.core.verdicts import CauseCode, cause
 from streamgauge.families.limit.cases import search_case
 from streamgauge.families.limit.rate_search import Trial
 from streamgauge.families.limit.search_file import SearchRecord, write_search
+from streamgauge.families.limit.workload import LimitWorkload
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan, make_plan, write_plan
 from streamgauge.report.case_document import Case as CaseFigures
@@ -136,11 +137,12 @@ def limit_run(folder: Path) -> RunDir:
         "name": "limit",
         "search": {"slo": ["p99<20ms", "lost=0"], "from": 2000, "within_percent": 50},
     }
-    workload = Workload.model_validate(content)
+    workload = LimitWorkload.model_validate(content)
     plan = make_plan(workload, "20260102-030405-limit-ab56")
     tried = [(2000, False), (2000, False), (1000, True), (1000, True), (2000, True), (2000, True)]
     tried += [(4000, False), (4000, False), (2828, False), (2828, True), (2828, False)]
-    cases, trials, rows = [], [], defaultdict(list)
+    cases, trials = [], []
+    rows: defaultdict[str, list[Any]] = defaultdict(list)
     for number, (rate, holds) in enumerate(tried, 1):
         case = search_case(workload.search, workload.targets[0], workload.load, plan.run, number, float(rate))
         is_broken = rate == 4000

@@ -28,7 +28,7 @@ def test_curves_go_through_the_percentiles_of_the_table(one_case: RunDir) -> Non
     assert (line.labels[0], line.labels[-1]) == ("0.0000%", "max")
     for name, quantile in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999)):
         # The curve is drawn through 160 points, and it is steep where the stall begins.
-        read = np.interp(nines(quantile), line.x, line.y)
+        read = np.interp(nines(quantile), np.array(line.x, float), np.array(line.y, float))
         assert read == pytest.approx(statistics[name], rel=0.2 if name == "p90" else 0.03)
     assert [tick.text for tick in figure.x.ticks] == ["50%", "90%", "99%", "99.9%", "99.99%"]
     assert [tick.place for tick in figure.x.ticks[1:]] == [1, 2, 3, 4]

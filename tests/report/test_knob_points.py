@@ -17,7 +17,7 @@ def test_points_are_the_cases_figures_over_the_knob() -> None:
     assert plot is not None
     assert (plot.knob, plot.values, plot.series) == ("partitions", (1, 2, 4), ("kafka",))
     [panel] = plot.panels
-    assert panel.points["kafka"][4] == Point(1.0, 40.0, 80.0, pytest.approx(100 / 1024 * 64), 100.0)
+    assert panel.points["kafka"][4] == Point(1.0, 40.0, 80.0, 100 * 64 / 1024, 100.0)
 
 
 def test_rounds_are_put_together_as_if_they_were_one() -> None:

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from streamgauge.analysis.pipeline import analyze_with
 from streamgauge.core.errors import BadInput, CorruptRun
@@ -68,5 +69,5 @@ def written(run: RunDir) -> list[dict[str, str]]:
     return rows
 
 
-def _no_spark() -> None:
+def _no_spark() -> SparkSession:
     raise AssertionError("so few messages need no Spark")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from streamgauge.core.outcomes import Outcome, worst_outcome
@@ -59,12 +61,14 @@ def test_what_comes_of_an_objective(
     assert found.objective == text
 
 
+def _always(known: Known, asked: object) -> Known:
+    return known
+
+
 def test_an_interval_decides_when_all_of_it_is_on_one_side() -> None:
     objective = read_objective("p99<20ms", OF_MESSAGES)
-    said = [
-        outcomes_of([objective], lambda _, ends=ends: Known(20.0, interval=ends), VALID)[0].outcome
-        for ends in ((18.0, 19.0), (19.0, 20.5), (20.0, 22.0))
-    ]
+    known = [Known(20.0, interval=ends) for ends in ((18.0, 19.0), (19.0, 20.5), (20.0, 22.0))]
+    said = [outcomes_of([objective], partial(_always, each), VALID)[0].outcome for each in known]
     assert said == [Outcome.MET, Outcome.NOT_DECIDABLE, Outcome.MISSED]
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ class Misnamed(Family):  # type: ignore[type-arg]
     def workload_model(self) -> type:
         raise NotImplementedError
 
-    def expand(self, workload: object, run_id: str) -> list:
+    def expand(self, workload: object, run_id: str) -> list[Any]:
         raise NotImplementedError
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamgauge.core.errors import BadInput
+from streamgauge.families.e2e.workload import EndToEndWorkload
 from streamgauge.families.sweep.workload import SweepWorkload
 from streamgauge.spec.load import FileLines, Keys, Load, Message, SizeDistribution
 from streamgauge.spec.loading import dump_yaml, load_target, load_workload, parse
@@ -230,11 +231,13 @@ def test_a_file_of_lines_is_found_from_the_workloads_folder(
 ) -> None:
     monkeypatch.chdir("/")
     workload = load_workload(write(changed(WORKLOAD, load__message__size={"lines_of": "lines.txt"})))
+    assert isinstance(workload, EndToEndWorkload)
     assert workload.load.message.size == FileLines(lines_of=str(tmp_path / "lines.txt"))
 
 
 def test_an_absolute_file_of_lines_stays_as_it_is(write: Write) -> None:
     workload = load_workload(write(changed(WORKLOAD, load__message__size={"lines_of": "/data/lines.txt"})))
+    assert isinstance(workload, EndToEndWorkload)
     assert workload.load.message.size == FileLines(lines_of="/data/lines.txt")
 
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import pytest
 
+from streamgauge.core.entry_points import points_of
 from streamgauge.core.errors import BadInput, NotInstalled
 from streamgauge.spec import system
 from streamgauge.spec.loading import parse
@@ -33,7 +34,7 @@ class Echo:
 @pytest.fixture
 def echo(monkeypatch: pytest.MonkeyPatch) -> None:
     points = {
-        **system.points_of(system.GROUP),
+        **points_of(system.GROUP),
         "echo": EntryPoint("echo", f"{__name__}:Echo", system.GROUP),
         "broken": EntryPoint("broken", "no.such.module:Thing", system.GROUP),
         "odd": EntryPoint("odd", "os:path", system.GROUP),
@@ -73,4 +74,4 @@ def test_a_system_whose_library_is_missing_says_what_to_install(echo: None) -> N
 
 def test_a_kind_need_not_be_said_of_the_usual_one() -> None:
     assert target().system == KafkaClusterSpec()
-    assert target(properties={"a": True}).system.properties == {"a": True}
+    assert target(properties={"a": True}).system == KafkaClusterSpec(properties={"a": True})

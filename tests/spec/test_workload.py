@@ -79,7 +79,7 @@ def test_no_message_is_lost_to_floating_point(per_s: int, duration_ms: int) -> N
 def test_a_workload_cannot_be_changed_once_read() -> None:
     load = Load(messages=1)
     with pytest.raises(ValueError, match="frozen"):
-        load.messages = 2  # type: ignore[misc]
+        load.messages = 2
 
 
 STREAMS = {"streams": "per_partition", "topics": {"count": 2, "partitions": 3}}

@@ -18,7 +18,8 @@ from streamgauge.core.errors import BadInput, SystemFailed, Unreachable
 from streamgauge.core.guardian import without_mark
 from streamgauge.systems import kafka_properties
 from streamgauge.systems.kafka_cluster import KafkaCluster
-from streamgauge.systems.kafka_properties import HOST, Node, new_uuid
+from streamgauge.systems.kafka_properties import Node, new_uuid
+from streamgauge.systems.ports import HOST, free_ports
 
 QUIET = {"log_level": 0}
 
@@ -123,7 +124,7 @@ def test_a_taken_port_is_replaced_by_another(tmp_path: Path, monkeypatch: pytest
         taken.bind((HOST, 0))
         taken.listen()
         port = taken.getsockname()[1]
-        bad = [Node(1, port, kafka_properties.free_ports(1)[0], new_uuid())]
+        bad = [Node(1, port, free_ports(1)[0], new_uuid())]
         answers = [bad]
         monkeypatch.setattr(
             kafka_properties, "new_nodes", lambda count: answers.pop() if answers else choose(count)

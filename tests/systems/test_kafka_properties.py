@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 from pathlib import Path
 
 import pytest
 
 from streamgauge.core.errors import BadInput
-from streamgauge.systems import kafka_properties
 from streamgauge.systems.kafka_properties import (
-    HOST,
     check_brokers,
     new_nodes,
     new_uuid,
@@ -17,6 +16,7 @@ from streamgauge.systems.kafka_properties import (
     server_properties,
     with_identity,
 )
+from streamgauge.systems.ports import HOST
 
 
 @pytest.mark.parametrize(("brokers", "copies", "in_sync"), [(1, "1", "1"), (3, "3", "2"), (5, "3", "2")])
@@ -76,7 +76,7 @@ def test_text_is_escaped_as_java_reads_it() -> None:
 
 def test_uuids_are_16_bytes_and_never_look_like_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
     draws = iter([b"\xfb" + bytes(15), b"\xff" * 16])
-    monkeypatch.setattr(kafka_properties.os, "urandom", lambda count: next(draws))
+    monkeypatch.setattr(os, "urandom", lambda count: next(draws))
     text = new_uuid()
     assert base64.urlsafe_b64decode(text + "==") == b"\xff" * 16
     assert not text.startswith("-")

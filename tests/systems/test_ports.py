@@ -1,11 +1,11 @@
 from __future__ import annotations
 
+import random
 import socket
 
 import pytest
 
 from streamgauge.core.errors import BadInput
-from streamgauge.systems import ports
 from streamgauge.systems.ports import HOST, free_ports
 
 
@@ -16,7 +16,7 @@ def test_ports_are_different_and_taken_ones_are_passed_over(monkeypatch: pytest.
         taken.listen()
         free = free_ports(1)[0]
         order = [taken.getsockname()[1], free]
-        monkeypatch.setattr(ports.random, "sample", lambda population, k: order)
+        monkeypatch.setattr(random, "sample", lambda population, k: order)
         assert free_ports(1) == [free]
         with pytest.raises(BadInput, match="no 2 free ports"):
             free_ports(2)

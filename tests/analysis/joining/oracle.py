@@ -78,7 +78,9 @@ def _message(told: Told, send: Row, start_ns: int) -> Row:
         "sent_ns": clock.on_reference(send["sent_ns"]),
         "acked_ns": None if send["acked_ns"] is None else clock.on_reference(send["acked_ns"]),
         "broker_ns": broker_ns,
-        "broker_is_append": None if broker_ns is None else first["broker_time"] == BROKER_TIME_APPEND,
+        "broker_is_append": None
+        if broker_ns is None or first is None
+        else first["broker_time"] == BROKER_TIME_APPEND,
         "received_ns": None if first is None else _received_ns(told, first),
         "received_count": len(copies),
         "out_of_order": first is not None and _is_overtaken(told, first),

@@ -4,11 +4,12 @@ import pytest
 
 from streamgauge.core.errors import BadInput
 from streamgauge.drivers.kafka.connection import for_librdkafka
+from streamgauge.spec.model import Setting
 from streamgauge.spec.target import Target
 
 
 def test_python_names_are_translated_and_other_settings_left_out() -> None:
-    client = {
+    client: dict[str, Setting] = {
         "security_protocol": "SASL_SSL",
         "sasl_mechanism": "PLAIN",
         "sasl_plain_username": "me",
@@ -26,7 +27,7 @@ def test_python_names_are_translated_and_other_settings_left_out() -> None:
 
 
 def test_a_java_login_is_taken_apart() -> None:
-    client = {
+    client: dict[str, Setting] = {
         "security.protocol": "SASL_SSL",
         "sasl.mechanism": "SCRAM-SHA-512",
         "sasl.jaas.config": "org.apache.kafka.common.security.scram.ScramLoginModule required "

@@ -52,7 +52,7 @@ class _Clock(FakeClock):
         self._made_ns = world.now_ns()
         world.at_ns += CONNECT_NS
 
-    def now_ns(self) -> int:  # type: ignore[override]
+    def now_ns(self) -> int:
         return self._world.now_ns()
 
     def sleep_until(self, due_ns: int) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from streamgauge.families.compare.planned_comparison import TEMPERATURES
+from streamgauge.families.compare.planned_comparison import TEMPERATURES, PlannedComparison
 from streamgauge.families.compare.turn_taking import blank_row
-from streamgauge.plan.cases import Case
+from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 
@@ -28,11 +28,12 @@ def case_of(**comparison: Any) -> Case:
 def trials(case: Case, ratio: float = 0.5, change: Change = lambda row: row, seed: int = 3) -> Iterator[Row]:
     """Every planned trial, A's times being `ratio` times B's, but for what `change` makes of it."""
     rng = np.random.default_rng(seed)
-    for cell in case.work.cells:
-        for turns in case.work.rounds(cell):
+    planned = as_work(case.work, PlannedComparison)
+    for cell in planned.cells:
+        for turns in planned.rounds(cell):
             for turn in turns:
                 for temperature in TEMPERATURES:
-                    for operation in case.work.comparison.operations:
+                    for operation in planned.comparison.operations:
                         factor = 1.0 if turn.side == "b" else ratio
                         row = blank_row(turn, temperature, operation) | {
                             "case": case.id,

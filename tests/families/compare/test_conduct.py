@@ -6,12 +6,12 @@ import pytest
 
 from streamgauge.core.errors import BadInput
 from streamgauge.families.compare.conduct import check_comparison
-from streamgauge.spec.workload import Workload
+from streamgauge.families.compare.workload import CompareWorkload
 
 
-def compared(*drivers: str, **comparison: Any) -> Workload:
+def compared(*drivers: str, **comparison: Any) -> CompareWorkload:
     targets = [{"name": f"t-{n}", "driver": driver} for n, driver in enumerate(drivers)]
-    return Workload.model_validate({"targets": targets, "comparison": comparison})
+    return CompareWorkload.model_validate({"targets": targets, "comparison": comparison})
 
 
 @pytest.mark.parametrize(

@@ -38,20 +38,25 @@ def test_primers_are_below_zero() -> None:
 def test_wrong_values_are_counted() -> None:
     messages = OrdinalMessages(10, 50, seed=1)
     [batch] = messages.batches()
-    values, keys = list(batch.values), list(batch.keys or [])
+    values: list[bytes] = list(batch.values)
+    keys: list[bytes | None] = list(batch.keys or [])
     assert messages.wrong(values, keys) == 0
     values[3] = b"damaged..."
     assert messages.wrong(values, keys) == 1
     assert messages.wrong(values[:2], [keys[1], keys[0]]) == 2
     # A primer has a value of ours, but is none of the messages.
-    assert messages.wrong([messages.values[0]], ordinal_keys(-1, 1)) == 1
+    assert messages.wrong([messages.values[0]], [*ordinal_keys(-1, 1)]) == 1
     assert messages.wrong([b"x"], [None]) == 1
     assert messages.wrong([b"x"], [b"no ordinal"]) == 1
 
 
 def test_every_message_is_counted_once() -> None:
     messages = OrdinalMessages(10, 5, seed=1)
-    batches = [ordinal_keys(0, 4), [*ordinal_keys(2, 2), None, b"strange"], ordinal_keys(-1, 1)]
+    batches: list[list[bytes | None]] = [
+        [*ordinal_keys(0, 4)],
+        [*ordinal_keys(2, 2), None, b"strange"],
+        [*ordinal_keys(-1, 1)],
+    ]
     assert messages.count_keys(batches) == Count(seen=4, duplicate=2, strange=3)
     assert messages.count_keys([]) == Count(0, 0, 0)
     assert messages.count_ordinals(np.array([0, 1, 1, 9])) == Count(2, 1, 1)

@@ -7,6 +7,7 @@ import pytest
 
 from streamgauge.core.errors import BadInput
 from streamgauge.families.compare.planned_comparison import WARM_UP, PlannedComparison, order
+from streamgauge.plan.cases import as_work
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 
@@ -19,7 +20,7 @@ def planned(repeat: int = 6, name: str = "one", other: str = "two", **comparison
         }
     )
     [case] = make_plan(workload, "run").cases
-    return case.work
+    return as_work(case.work, PlannedComparison)
 
 
 def test_a_and_b_alone_are_abba() -> None:

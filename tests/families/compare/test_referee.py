@@ -19,7 +19,8 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.drivers.registry import open_driver
 from streamgauge.drivers.simulated.driver import Simulated
 from streamgauge.families.compare.library_processes import LibraryProcesses
-from streamgauge.families.compare.planned_comparison import SIDES
+from streamgauge.families.compare.planned_comparison import SIDES, PlannedComparison
+from streamgauge.plan.cases import as_work
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 from tests.agents.fakes import FakeRendezvous
@@ -143,7 +144,8 @@ def test_a_process_that_dies_marks_its_turn_and_is_begun_anew(
 def test_a_process_that_does_not_answer_is_ended(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     planned = arena(repeat=1, test_timeout="10ms")
     monkeypatch.setattr("streamgauge.families.compare.library_processes._MARGIN_S", 5.0)
-    really, deaf = PipedProcess.say, []
+    really = PipedProcess.say
+    deaf: list[Any] = []
 
     def say(self: Any, message: dict[str, Any]) -> None:
         if "turn" in message and message["turn"]["side"] == "b" and not deaf:
@@ -178,7 +180,9 @@ def test_a_java_that_cannot_start_says_why(tmp_path: Path) -> None:
     }
     run = RunDir.create(str(tmp_path), "java")
     [case] = make_plan(Workload.model_validate(content), run.id).cases
-    libraries = LibraryProcesses(Assignment.of(run, case, case.agents[0], {}), case.work, {})
+    libraries = LibraryProcesses(
+        Assignment.of(run, case, case.agents[0], {}), as_work(case.work, PlannedComparison), {}
+    )
     try:
         libraries.start()
         with pytest.raises(CaseFailed, match=r"x and y: .*Unrecognized VM option 'NoSuchOption'"):

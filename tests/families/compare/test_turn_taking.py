@@ -12,6 +12,7 @@ from streamgauge.families.compare.client_settings import settings_rows
 from streamgauge.families.compare.event_tables import CLIENT_SETTINGS, TRIALS
 from streamgauge.families.compare.planned_comparison import PlannedComparison
 from streamgauge.families.compare.turn_taking import TurnTaking, as_compared
+from streamgauge.plan.cases import as_work
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 
@@ -22,8 +23,7 @@ def planned_of(a: dict[str, Any], b: dict[str, Any] | None = None, **comparison:
     targets = [{"name": "one", **a}, {"name": "two", **(b or a)}]
     content = {"targets": targets, "comparison": {"lengths": [10], "messages": [20], **comparison}}
     planned = make_plan(Workload.model_validate(content), "run").cases[0].work
-    assert planned is not None
-    return planned
+    return as_work(planned, PlannedComparison)
 
 
 class Arena:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
@@ -19,7 +20,7 @@ def test_sends_what_it_says(kafka: str) -> None:
     assert "150 messages sent, 150 delivered" in done.stdout
     consumer = Consumer({"bootstrap.servers": kafka, "group.id": "test"})
     consumer.assign([TopicPartition(topic, 0, 0)])
-    records = []
+    records: list[Any] = []
     while len(records) < 150 and (found := consumer.consume(150 - len(records), 10)):
         records += found
     consumer.close()

@@ -10,7 +10,7 @@ from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.families.fanout.section import Fanout
 
 POINT = FanoutPoint(
-    scenario="1", clients=10, via="gateway", series="gateway", fanout=Fanout(clients=(10,), mean_limit="5s")
+    scenario="1", clients=10, via="gateway", series="gateway", fanout=Fanout(clients=(10,), mean_limit=5.0)
 )
 GOOD = {
     "clients": 5,

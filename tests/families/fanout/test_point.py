@@ -6,7 +6,7 @@ import numpy as np
 
 from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.families.fanout.section import Fanout
-from streamgauge.plan.cases import Case
+from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.plan_file import Plan, make_plan
 from streamgauge.spec.workload import Workload
 
@@ -21,20 +21,24 @@ def cases(*targets: dict[str, str], **fanout: Any) -> tuple[Case, ...]:
     return make_plan(Workload.model_validate(content), "run").cases
 
 
+def points_of(found: tuple[Case, ...]) -> list[FanoutPoint]:
+    return [as_work(case.work, FanoutPoint) for case in found]
+
+
 def point(clients: int, **fanout: Any) -> FanoutPoint:
     asked = Fanout(clients=(clients,), **fanout)
     return FanoutPoint(scenario="2", clients=clients, via="gateway", series="gateway", fanout=asked)
 
 
 def test_series_go_from_few_to_many_by_every_way() -> None:
-    found = [(c.work.via, c.work.clients) for c in cases(GATEWAY, GROUPS, ALONE)]
+    found = [(c.via, c.clients) for c in points_of(cases(GATEWAY, GROUPS, ALONE))]
     ways = ("gateway", "kafka-groups", "kafka-standalone")
     assert found == [(way, clients) for way in ways for clients in (10, 20)]
 
 
 def test_how_a_gateway_maps_json_is_nothing_to_kafka() -> None:
     found = cases(GATEWAY, GROUPS, scenarios=["3", "3jp", "3full"], clients=[10])
-    assert [c.work.series for c in found] == [
+    assert [c.series for c in points_of(found)] == [
         "gateway 3",
         "gateway 3jp",
         "gateway 3full",
@@ -82,7 +86,7 @@ def test_gateway_processes_grow_with_the_clients() -> None:
 
 
 def test_kafka_clients_come_slowly_unless_told_otherwise() -> None:
-    found = {c.work.via: c.work.ramp_up_per_s for c in cases(GATEWAY, GROUPS, ALONE)}
+    found = {c.via: c.ramp_up_per_s for c in points_of(cases(GATEWAY, GROUPS, ALONE))}
     assert found == {"gateway": 2000, "kafka-groups": 200, "kafka-standalone": 200}
     told = cases(GATEWAY, GROUPS, ramp_up_per_s="50/s")
-    assert {c.work.ramp_up_per_s for c in told} == {50}
+    assert {c.ramp_up_per_s for c in points_of(told)} == {50}

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
+from streamgauge.drivers.swarm import MessageKind
 from streamgauge.families.fanout.scenario_messages import NUMBERS, TEXTS, ScenarioMessages, keys_of
-from streamgauge.families.fanout.section import MessageKind
 
 WALL_NS = 1_700_000_000_123_456_789
 STAMP = r"2023-11-14 22:13:20\.\d{9}"
@@ -71,4 +71,4 @@ def test_numbers_are_such_that_a_patch_may_carry_them() -> None:
 def test_keys_are_forty_different_names() -> None:
     assert keys_of("base") == ()
     for kind in ("keyed", "json", "complex"):
-        assert len(set(keys_of(kind))) == 40  # type: ignore[arg-type]
+        assert len(set(keys_of(kind))) == 40

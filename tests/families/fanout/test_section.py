@@ -7,6 +7,7 @@ import pytest
 from streamgauge.core.errors import BadInput
 from streamgauge.families.fanout.names import SCENARIO_NAMES
 from streamgauge.families.fanout.section import Fanout
+from streamgauge.families.fanout.workload import FanoutWorkload
 from streamgauge.spec.loading import dump_yaml, parse
 from streamgauge.spec.workload import Workload
 
@@ -14,7 +15,7 @@ TARGET = {"name": "gateway", "driver": "push_websocket"}
 
 
 def workload(**fanout: Any) -> Workload:
-    return parse(Workload, {"targets": [TARGET], "fanout": {"clients": ["1k"], **fanout}}, "test")
+    return parse(Workload, {"targets": [TARGET], "fanout": {"clients": ["1k"]} | fanout}, "test")
 
 
 def test_it_has_no_load_and_reads_back_the_same() -> None:
@@ -30,7 +31,7 @@ def test_rates_of_the_scenarios(scenario: Any, per_s: float) -> None:
 
 
 def test_a_rate_of_ones_own() -> None:
-    assert Fanout(clients=(1,), producers=3, pause="100ms").rate_per_s("1") == 30.0
+    assert Fanout(clients=(1,), producers=3, pause=0.1).rate_per_s("1") == 30.0
 
 
 @pytest.mark.parametrize(
@@ -64,4 +65,4 @@ def test_nothing_else_may_say_how_much() -> None:
 
 
 def test_every_scenario_is_known() -> None:
-    assert workload(scenarios=list(SCENARIO_NAMES)).fanout is not None
+    assert isinstance(workload(scenarios=list(SCENARIO_NAMES)), FanoutWorkload)

@@ -229,4 +229,4 @@ def test_plots_by_clients() -> None:
     }
     files = show_fanout(document_of(LADDER), TABLES).files
     assert set(files) == {f"plots/{name}-by-clients.{ending}" for name in plots for ending in ("svg", "png")}
-    assert bytes(files["plots/latency-by-clients.png"]()).startswith(b"\x89PNG")
+    assert str(files["plots/latency-by-clients.png"]()[:4]).endswith("PNG'")

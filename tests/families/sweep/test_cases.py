@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from streamgauge.core.errors import BadInput
+from streamgauge.families.sweep.workload import SweepWorkload
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.rate import Step
 from streamgauge.spec.workload import Workload
 
-Make = Callable[..., Workload]
+Make = Callable[..., SweepWorkload]
 
 
 def expanded(workload: Workload, run_id: str = "run-1") -> list[Case]:

@@ -32,7 +32,7 @@ def case(partitions: int, acks: str, iteration: int, p50: float, **more: Any) ->
     )
     leg = Statistics(count=100, p50=p50, p99=2 * p50)
     nothing = Statistics()
-    legs = dict.fromkeys(Legs.model_fields, nothing) | {"intended_to_received": leg}
+    legs: dict[str, Any] = dict.fromkeys(Legs.model_fields, nothing) | {"intended_to_received": leg}
     return Case.model_construct(
         case=f"{partitions}-{acks}-{iteration}",
         iteration=iteration,

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import logging
+import time
 
 import pytest
 
-from streamgauge.gateway.connector import complaints
 from streamgauge.gateway.connector.complaints import Complaints
 
 
@@ -12,7 +12,7 @@ def test_what_repeats_is_told_now_and_then_with_a_count(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     now = 100.0
-    monkeypatch.setattr(complaints.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     found = Complaints(logging.getLogger("streamgauge.gateway"), "connection Q", quiet_s=10)
     with caplog.at_level("WARNING"):
         for number in range(5):

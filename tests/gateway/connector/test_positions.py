@@ -3,7 +3,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, OFFSET_INVALID, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    OFFSET_INVALID,
+    OFFSET_STORED,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
 
 from streamgauge.gateway.connector import positions
 from streamgauge.gateway.connector.positions import Place, Positions
@@ -128,6 +135,6 @@ def test_after_the_deadline_kafka_itself_may_choose(
     found = Positions(from_earliest=False)
     found.begin({"t": 1})
     starts = found.starts(Broker(ends={A: 5}, down=10), [A])
-    assert starts == {A: positions.OFFSET_STORED}
+    assert starts == {A: OFFSET_STORED}
     assert "Kafka does not tell" in caplog.text
     assert found.to_commit() == {}

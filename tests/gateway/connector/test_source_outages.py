@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,7 +82,7 @@ def test_tls_and_a_password(tmp_path: Path) -> None:
         "ssl.truststore.type": "PEM",
         "ssl.truststore.certificates": ca.pem().decode(),
     }
-    client = {
+    client: dict[str, Any] = {
         "security.protocol": "SASL_SSL",
         "sasl.mechanism": "PLAIN",
         "sasl.username": "u",

@@ -6,7 +6,7 @@ import json
 
 from hypothesis import strategies as st
 
-texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 tricky = st.sampled_from(
     ["#", "$", "^", "^3", "^Pxx", "a|b", "100%", "%7C", "\r\n", "#x", "a,b", "é€", "😀", " ", "|"]
 )
@@ -27,7 +27,7 @@ containers = st.one_of(st.lists(documents, max_size=6), st.dictionaries(texts, d
 
 
 @st.composite
-def edited(draw, document):  # type: ignore[no-untyped-def]
+def edited(draw, document):
     """The document after a few changes, somewhere in it."""
     changed = json.loads(json.dumps(document))
     for _ in range(draw(st.integers(0, 3))):

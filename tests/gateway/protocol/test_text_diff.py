@@ -8,7 +8,7 @@ from streamgauge.gateway.protocol import text_diff
 
 from ...core.properties import untimed
 
-basic = st.text(st.characters(max_codepoint=0xFFFF, exclude_categories=("Cs",)), max_size=60)
+basic = st.text(st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"]), max_size=60)
 
 
 @given(basic, basic)

@@ -70,7 +70,7 @@ class Followed(SubscriptionListener):
         self.notes.wait(lambda told: sum(note[0] == "update" for note in told) >= count)  # type: ignore[index]
         return self.updates()
 
-    def onItemUpdate(self, update):  # type: ignore[no-untyped-def]
+    def onItemUpdate(self, update):
         row = tuple(update.getValue(field) for field in self._fields)
         self.notes.add(("update", update.getItemName(), update.isSnapshot(), row))
 

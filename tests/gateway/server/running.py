@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -56,7 +56,7 @@ class Running:
 
         return asyncio.run_coroutine_threadsafe(on_loop(), self._loop).result(DEADLINE_S)
 
-    def publish(self, item: str, *events: dict[str, str | None]) -> None:
+    def publish(self, item: str, *events: Mapping[str, str | None]) -> None:
         """Events in one go, as from one batch."""
 
         def at_once() -> None:
@@ -65,7 +65,7 @@ class Running:
 
         self.call(at_once)
 
-    def publish_one_by_one(self, item: str, *events: dict[str, str | None]) -> None:
+    def publish_one_by_one(self, item: str, *events: Mapping[str, str | None]) -> None:
         for fields in events:
             self.publish(item, fields)
 

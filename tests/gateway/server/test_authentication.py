@@ -47,7 +47,7 @@ def test_passwords_and_tokens(tmp_path: Path) -> None:
     ):
         authenticate(found, user, password, "127.0.0.1")
         authenticate(found, user, password, "127.0.0.1")
-    for user, password in (
+    wrong: tuple[tuple[str | None, str | None], ...] = (
         ("alice", "wonderland"),
         ("alice", "t0ken-of-bob"),
         ("alice", None),
@@ -57,9 +57,10 @@ def test_passwords_and_tokens(tmp_path: Path) -> None:
         (None, None),
         ("*", "wonder:land"),
         ("bob", hash_token("t0ken-of-bob")),
-    ):
+    )
+    for name, word in wrong:
         with pytest.raises(NotAuthorized) as refused:
-            authenticate(found, user, password, "127.0.0.1")
+            authenticate(found, name, word, "127.0.0.1")
         assert refused.value.code == 1
 
 

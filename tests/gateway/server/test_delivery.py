@@ -7,13 +7,14 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 
 from .raw_client import WebSocket
 from .running import Running, running
 
-LIMITS = {"backlog_bytes": 20_000, "unread_deadline": "30s"}
+LIMITS: dict[str, Any] = {"backlog_bytes": 20_000, "unread_deadline": "30s"}
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +143,7 @@ def test_a_reader_that_stalls_is_left_behind_conflated_and_caught_up(
     assert held[0] <= LIMITS["backlog_bytes"]
     assert cohorts(server) == [19, 1]
     # It reads again: what it gets is in order, ends with the newest, and is less than all.
-    got = []
+    got: list[Any] = []
     while not got or got[-1] != str(published - 1):
         got.append(stalled.line().split(",")[3].split("|")[0])
     assert got == sorted(got, key=int)

@@ -212,4 +212,4 @@ def test_tls_that_cannot_be_is_refused_at_the_start(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="not usable for TLS"), running(settings):
         pass
     with pytest.raises(ValueError, match="belong together"):
-        ServerSettings(tls_key=tmp_path / "key.pem")
+        ServerSettings.model_validate({"tls_key": tmp_path / "key.pem"})

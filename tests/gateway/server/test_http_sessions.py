@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_an_answer_ends_before_the_length_that_the_client_has_set(server: Runnin
     received = [line for line in lines if line.startswith("U,")]
     assert 9 <= len(received) < 12
     rest = post(server, "bind_session", f"LS_session={session}")
-    updates = []
+    updates: list[Any] = []
     while len(received) + len(updates) < 12:
         line = rest.line()
         assert line is not None

@@ -9,6 +9,7 @@ import pytest
 from lightstreamer.client import ClientMessageListener
 
 from streamgauge.gateway.server.contract import NotAuthorized
+from streamgauge.gateway.server.items import Items
 
 from .python_client import Client, Followed, Notes, connected, hasty
 from .running import Running, running
@@ -139,7 +140,7 @@ def test_a_frequency_thins_out_updates_and_the_last_one_arrives(server: Running)
 
 
 def test_a_bandwidth_can_be_set_and_changed(server: Running) -> None:
-    def limit(client) -> None:  # type: ignore[no-untyped-def]
+    def limit(client) -> None:
         client.connectionOptions.setRequestedMaxBandwidth(8)
 
     with connected(server, prepare=limit) as client:
@@ -167,7 +168,9 @@ def test_after_unsubscribing_nothing_comes(server: Running) -> None:
         gone.wait_for_updates(1)
         client.lightstreamer.unsubscribe(gone.subscription)
         gone.wait_for("unsubscribed")
-        server.wait_until(lambda: len(server.source.listener.feed("gone", "MERGE").followers) == 1)
+        items = server.source.listener
+        assert isinstance(items, Items)
+        server.wait_until(lambda: len(items.feed("gone", "MERGE").followers) == 1)
         server.publish("gone", {"n": "2"})
         stays.wait_for_value("2")
         assert gone.updates() == [("1",)]
@@ -239,7 +242,7 @@ def test_who_may_not_come_is_told_why() -> None:
             if (user, password) != ("ann", "secret, with a comma"):
                 raise NotAuthorized("wrong, sorry", -3)
 
-    def as_ann(client) -> None:  # type: ignore[no-untyped-def]
+    def as_ann(client) -> None:
         client.connectionDetails.setUser("ann")
         client.connectionDetails.setPassword("secret, with a comma")
 

@@ -47,7 +47,7 @@ class Wire:
         self._thread.join(DEADLINE_S)
         self._loop.close()
 
-    def _on_loop(self, coroutine):  # type: ignore[no-untyped-def]
+    def _on_loop(self, coroutine):
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(DEADLINE_S)
 
     async def _listen(self) -> asyncio.Server:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import confluent_kafka
+import numpy as np
 import pytest
 
 from streamgauge.core.errors import CaseFailed
@@ -78,9 +79,10 @@ def test_sizes_empty_values_topics_and_partitions_come_out_as_written(kafka: str
     for _ in range(100):
         if (batch := consumer.poll(0.1)) is not None:
             assert isinstance(batch.values, Packed)
+            assert isinstance(batch.timestamp_kind, np.ndarray)
             assert set(batch.timestamp_kind) == {BROKER_TIME_APPEND}
             assert (batch.timestamps_ms > 1_600_000_000_000).all()
-            columns = (batch.topics, batch.partitions, batch.offsets, batch.values.split())
+            columns: tuple[Any, ...] = (batch.topics, batch.partitions, batch.offsets, batch.values.split())
             got += [(int(t), int(p), int(o), v) for t, p, o, v in zip(*columns, strict=True)]
         if len(got) == len(written):
             break

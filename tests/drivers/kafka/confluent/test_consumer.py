@@ -13,7 +13,7 @@ from confluent_kafka import KafkaError, Message
 
 from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import ConsumerOptions
-from streamgauge.drivers.kafka.confluent import batches
+from streamgauge.drivers.kafka.confluent import _rdkafka_batches, batches
 from streamgauge.drivers.kafka.confluent.consumer import RdkafkaConsumer
 from streamgauge.drivers.kafka.confluent.trouble import PASSING
 from streamgauge.drivers.registry import open_driver
@@ -65,7 +65,7 @@ class NativeQueue:
         assert consumer._batches is not None
         consume, timestamp, enough = (ctypes.cast(f, ctypes.c_void_p).value for f in self._kept)
         consumer._batches._consume = consume or 0
-        consumer._batches._batch = batches._rdkafka_batches.batch(timestamp or 0, enough or 0)
+        consumer._batches._batch = _rdkafka_batches.batch(timestamp or 0, enough or 0)
 
     def _consume(self, queue: int, timeout_ms: int, each: int, batch: int) -> int:
         served, self._is_enough = 0, False

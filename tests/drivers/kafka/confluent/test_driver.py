@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from streamgauge.testing.wired import Wired
 pytestmark = pytest.mark.broker
 
 
-def kafka_target(bootstrap: str, read: str = "batches", **parts: object) -> Target:
+def kafka_target(bootstrap: str, read: str = "batches", **parts: Any) -> Target:
     settings = {"bootstrap": bootstrap, "read": read}
     return Target(name="kafka", driver="kafka_confluent", settings=settings, **parts)
 

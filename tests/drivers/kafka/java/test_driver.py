@@ -113,7 +113,7 @@ def counted(
     consumer = driver.consumer(ConsumerOptions(0, (topic,), "ordinal", (), None, {}))
     consumer.assign({(0, 0): 0})
     consume_all(consumer, messages)
-    counts = [producer.counters(), consumer.counters()]
+    counts = producer.counters(), consumer.counters()
     producer.close()
     consumer.close()
     driver.remove_topics([topic])
