@@ -26,6 +26,15 @@ def test_a_headline_of_few_messages_is_marked(one_case: RunDir) -> None:
     assert "p99.9 ~" in fact.lines[0]
 
 
+def test_of_several_cases_those_with_few_messages_are_marked(sweep: RunDir) -> None:
+    cases = cases_of_run(sweep)[:2]
+    assert "~" not in latency_fact(cases).figure
+    fewer = max(cases, key=lambda case: case.main_latency.p99 or 0.0)
+    fewer.latency_ms.intended_to_received.count = 600
+    low, high = latency_fact(cases).figure.split(" – ")
+    assert (low[0] == "~", high[0] == "~") == (False, True)
+
+
 def test_to_the_ack_is_another_thing(tmp_path: Path) -> None:
     fact = latency_fact(cases_of_run(single_run(tmp_path / "run", consumers=0)))
     assert fact.title == "Latency to the ack"

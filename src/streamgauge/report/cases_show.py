@@ -12,7 +12,7 @@ from streamgauge.report.figures import side_by_side_figure
 from streamgauge.report.hdr_files import hgrm_text, hlog_text
 from streamgauge.report.medium import ON_CONSOLE, ON_PAPER, Medium, Tone
 from streamgauge.report.parameters import load_sentence
-from streamgauge.report.quantities import NOTHING, count_text, digits_text, ms_text, plural
+from streamgauge.report.quantities import DOUBT, NOTHING, count_text, digits_text, ms_text, plural
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.shown import Block, Fact, Figures, Notes, Section, Shown
 from streamgauge.report.shown_tables import Cell, Column, Table, TableRow, Unit, row
@@ -122,13 +122,13 @@ def latency_fact(cases: list[Case]) -> Fact:
         return Fact(title, NOTHING, lines=["No message has a latency."])
     tone = Tone.PLAIN if all(case.is_good for case in known) else Tone.WARN
     if len(known) > 1:
-        p99 = sorted(case.main_latency.p99 or 0.0 for case in known)
+        p99 = [_doubted_digits(each) for each in sorted(known, key=lambda each: each.main_latency.p99 or 0.0)]
         worst = max(known, key=lambda case: case.main_latency.max or 0.0)
         lines = [
             f"lowest and highest of {len(known)} cases",
             f"max {ms_text(worst.main_latency.max)}, in case {worst.case}",
         ]
-        return Fact(title, f"{digits_text(p99[0])} – {digits_text(p99[-1])}", "ms p99", lines, tone)
+        return Fact(title, f"{p99[0]} – {p99[-1]}", "ms p99", lines, tone)
     [case] = known
     latency = case.main_latency
     lines = [
@@ -140,12 +140,17 @@ def latency_fact(cases: list[Case]) -> Fact:
         # This leg does not know of a late send, so the lateness is said beside it.
         title = "Latency to the ack"
         lines.append(f"and sent itself after it was due: p99 {ms_text(case.schedule_lag_ms.p99)}")
-    mark = "" if is_supported("p99", latency.count) else "~"
-    return Fact(title, f"{mark}{digits_text(latency.p99)}", "ms p99", lines, tone)
+    return Fact(title, _doubted_digits(case), "ms p99", lines, tone)
+
+
+def _doubted_digits(case: Case) -> str:
+    """The p99, marked where too few messages are behind it."""
+    mark = "" if is_supported("p99", case.main_latency.count) else DOUBT
+    return f"{mark}{digits_text(case.main_latency.p99)}"
 
 
 def _doubted(latency: Statistics, name: str, label: str) -> str:
-    mark = "" if is_supported(name, latency.count) else "~"
+    mark = "" if is_supported(name, latency.count) else DOUBT
     return f"{label} {mark}{digits_text(getattr(latency, name))}"
 
 

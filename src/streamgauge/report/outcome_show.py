@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from streamgauge.core.outcomes import ObjectiveOutcome, Outcome
+from streamgauge.core.outcomes import ObjectiveOutcome, Outcome, worst_outcome
 from streamgauge.report.cause_words import OUTCOME_WORDS, cause_text
 from streamgauge.report.document import Document, Verdicts
 from streamgauge.report.medium import ON_PAPER
@@ -14,6 +14,9 @@ from streamgauge.report.shown import Section, Shown, Verdict
 from streamgauge.report.shown_tables import Cell, Column, Table, TableRow, row
 from streamgauge.report.verdict_show import outcome_tone
 from streamgauge.spec.metrics import BoundUnit
+
+_SEEN_AT_MOST = 8
+"""Rows: more are folded, and the headline says the worst of them."""
 
 _FORMS: dict[BoundUnit, Callable[[float], str]] = {
     BoundUnit.MS: lambda figure: f"{digits_text(figure)} ms",
@@ -40,12 +43,15 @@ def with_objectives(shown: Shown, document: Document) -> Shown:
 
 def objectives_table(parts: Mapping[str, Verdicts]) -> Table:
     """A row for each objective of each part; as a file, too."""
-    columns = [
-        *(Column(name) for name in ("case", "objective", "outcome", "figure")),
-        *(Column(name, is_spare=True) for name in ("interval", "why")),
-    ]
+    names = ("case", "objective", "outcome", "figure", "interval", "why")
     rows = [_row(name, found) for name, part in parts.items() for found in part.objectives]
-    return Table("What was to hold, and what came of it", columns, rows, name="objectives")
+    return Table(
+        "What was to hold, and what came of it",
+        [Column(name) for name in names],
+        rows,
+        name="objectives",
+        is_folded=len(rows) > _SEEN_AT_MOST,
+    )
 
 
 def figure_text(found: ObjectiveOutcome) -> str:
@@ -71,8 +77,15 @@ def _lines(parts: Mapping[str, Verdicts]) -> Iterator[str]:
     for name, part in parts.items():
         for found in part.objectives:
             by_objective.setdefault(found.objective, []).append((name, found))
-    for objective, found_in in by_objective.items():
+    worst_first = sorted(by_objective.items(), key=lambda item: _gravity(item[1]))
+    for objective, found_in in worst_first:
         yield f"{objective}: {_line(found_in)}"
+
+
+def _gravity(found_in: list[tuple[str, ObjectiveOutcome]]) -> int:
+    """Missed comes before what is not decidable, and that before what is met; else they keep their order."""
+    worst = worst_outcome(found.outcome for _, found in found_in)
+    return (Outcome.MISSED, Outcome.NOT_DECIDABLE, Outcome.MET, None).index(worst)
 
 
 def _line(found_in: list[tuple[str, ObjectiveOutcome]]) -> str:
