@@ -42,7 +42,7 @@ class Reason(StrEnum):
     UNREAD = "unread"
     """Its socket takes nothing, though there is something."""
     RULES = "rules"
-    """It does not speak as WebSockets and HTTP are spoken."""
+    """It does not speak as WebSockets, HTTP and TLS are spoken."""
     UNFINISHED = "unfinished"
     """It has begun a request, and does not end it."""
     IDLE = "idle"
