@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from bench.aeron import AeronBench
@@ -14,7 +15,8 @@ from bench.analysis_workers import seconds_on_workers
 from bench.demo import DEMOS, demos
 from bench.fanout import Fanout
 from bench.jni import CrossingBench
-from bench.measurements import PAIRS, Bench
+from bench.measurements import Bench
+from bench.ratio import PAIRS
 from bench.start_up import start_up
 from bench.verdicts import TRIALS, verdicts
 from streamgauge.launch.shared_secret import SECRET_VARIABLE
@@ -35,6 +37,9 @@ PARTS = (
     "saturated",
     "stalled",
 )
+RATED = {100: 20_000_000, 1024: 5_000_000}
+"""Messages by size, where rates are measured: so many that recording is inside. 20M of 1 KiB would not fit
+beside the broker's pages into the memory of a small machine."""
 ANALYSED = (1_000_000, 10_000_000, 50_000_000)
 """Messages of the runs that are analysed."""
 _FANOUT = {"fanout", "saturated", "stalled"}
@@ -47,6 +52,14 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs to measure, beside the first")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the usual number of messages")
     parser.add_argument(
+        "--sizes",
+        type=int,
+        nargs="*",
+        default=list(RATED),
+        choices=list(RATED),
+        help="produce, consume: bytes of a message",
+    )
+    parser.add_argument(
         "--against", type=Path, help="analysis: another checkout, to be compared with this one"
     )
     arguments = parser.parse_args()
@@ -56,7 +69,7 @@ def main() -> None:
         if set(arguments.parts) - _WITHOUT_KAFKA:
             with KafkaCluster(brokers=1, log_dir=folder / "kafka") as cluster:
                 bench = Bench(cluster.endpoints()["bootstrap"], folder, arguments.pairs)
-                _against_kafka(bench, arguments.parts, arguments.scale)
+                _against_kafka(bench, arguments.parts, arguments.scale, arguments.sizes)
                 if "jni" in arguments.parts:
                     messages = int(50_000 * arguments.scale)
                     _crossings(CrossingBench(cluster.endpoints()["bootstrap"], messages, arguments.pairs))
@@ -71,26 +84,29 @@ def main() -> None:
             sizes = [int(size * arguments.scale) for size in ANALYSED]
             analysis_against(arguments.against, folder, sizes, arguments.pairs)
         elif "analysis" in arguments.parts:
-            _analysis(folder, arguments.scale)
+            _analysis(folder, arguments.scale, arguments.pairs)
         if "verdicts" in arguments.parts:
             verdicts(max(2, int(TRIALS * arguments.scale)))
         if _FANOUT & set(arguments.parts):
             _fanout(Fanout(folder, arguments.pairs, arguments.scale), arguments.parts)
 
 
-def _against_kafka(bench: Bench, parts: list[str], scale: float) -> None:
-    for size, messages in ((100, 3_000_000), (1024, 1_000_000)):
-        if "produce" in parts:
-            print(bench.produce(size, int(messages * scale)).line("msg/s"), flush=True)
-    for size, messages in ((100, 3_000_000), (1024, 1_000_000)):
-        if "consume" in parts:
-            print(bench.consume(size, int(messages * scale)).line("msg/s"), flush=True)
+def _against_kafka(bench: Bench, parts: list[str], scale: float, sizes: list[int]) -> None:
+    for size in sizes if "produce" in parts else ():
+        _say(bench.produce(size, int(RATED[size] * scale)))
+    for size in sizes if "consume" in parts else ():
+        _say(bench.consume(size, int(RATED[size] * scale)))
     if "latency" in parts:
-        print(bench.latency(1000, max(2, int(10 * scale))).line("ms"), flush=True)
+        _say(bench.latency(1000, max(2, int(10 * scale))))
     if "schedule" in parts:
         for rate in (1000, 50_000):
             lag = bench.schedule_lag_p99_ms(rate, max(2, int(10 * scale)))
             print(f"schedule lag p99 at {rate:,}/s: {lag:.3f} ms", flush=True)
+
+
+def _say(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line, flush=True)
 
 
 def _crossings(bench: CrossingBench) -> None:
@@ -108,8 +124,8 @@ def _fanout(fanout: Fanout, parts: list[str]) -> None:
         fanout.one_stalled()
 
 
-def _analysis(folder: Path, scale: float) -> None:
-    analysis_bench(folder, [int(size * scale) for size in ANALYSED])
+def _analysis(folder: Path, scale: float, repeats: int) -> None:
+    analysis_bench(folder, [int(size * scale) for size in ANALYSED], repeats)
     os.environ.pop(SECRET_VARIABLE, None)
     run, warm_up = (
         made_up_run(f"file://{folder}/{name}", int(messages * scale))

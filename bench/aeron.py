@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from bench.agents import column, run_agents
-from bench.measurements import Ratio, in_pairs
+from bench.ratio import Ratio, in_pairs
+from streamgauge.core.clock import sharpen_sleep
 from streamgauge.drivers.aeron.clients import stream_of
 from streamgauge.jvm import embedded
 from streamgauge.jvm.compiler import compiled
@@ -81,6 +82,7 @@ class AeronBench:
         ]
         figures = (stream_of(topic, 0), self._rate, self._messages, self._warm_up)
         arguments = [directory, _CHANNEL, *map(str, figures)]
+        sharpen_sleep()  # theirs has it from here, as our agents have it from themselves
         with subprocess.Popen(
             [*command, "subscribe", *arguments], stdout=subprocess.PIPE, text=True
         ) as subscriber:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from bench.watched import ProcessWatch
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.rendezvous import Start
 from streamgauge.core.clock import NS_PER_S, now_ns
@@ -30,10 +31,11 @@ def run_agents(
     *,
     keep_topic: bool = False,
     only_read: bool = False,
+    watches: dict[str, ProcessWatch] | None = None,
 ) -> RunDir:
     """One case; its events are in the folder that comes back.
 
-    `only_read`: no producer; consumers read what is there.
+    `only_read`: no producer; consumers read what is there. `watches`: by agent, what was seen of its process.
     """
     workload = parse(Workload, {"name": "bench", "targets": [target], "load": load}, "bench")
     run = RunDir.create(str(folder), "bench")
@@ -44,6 +46,8 @@ def run_agents(
     offsets = {} if only_read else driver.end_offsets(case.topics, case.load.topics.partitions)
     tasks = [task for task in case.agents if not (only_read and task.kind == "producer")]
     children = {task.agent: ChildProcess(run, task.agent) for task in tasks}
+    watches = {} if watches is None else watches
+    watches |= {name: ProcessWatch(child.pid) for name, child in children.items()}
     try:
         for task in tasks:
             children[task.agent].assign(Assignment.of(run, case, task, driver.endpoints(), offsets))
@@ -63,6 +67,8 @@ def run_agents(
             if done["outcome"] != "done":
                 raise RuntimeError(f"{name}: {done['outcome']}: {done['reason']}")
     finally:
+        for watch in watches.values():
+            watch.close()
         for child in children.values():
             child.close()
         if not keep_topic:

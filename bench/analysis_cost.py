@@ -7,6 +7,7 @@ import itertools
 import multiprocessing
 import os
 import shutil
+import statistics
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -18,6 +19,7 @@ import psutil
 from pyspark.sql import SparkSession
 
 from bench.duckdb_twin import duckdb_seconds
+from bench.ratio import Ratio
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, write_status
@@ -31,10 +33,12 @@ from streamgauge.tables.events import MARKS, RECEIVES, SENDS
 _PART = 131_072
 """As many rows as agents write at a time."""
 _PARTITIONS = 4
+_GOALS = {1_000_000: "≤ 2", 10_000_000: "≤ 1.2", 2**63: "≤ 1.0"}
+"""Against DuckDB, by the most messages."""
 
 
-def analysis_bench(folder: Path, sizes: list[int]) -> None:
-    """Cost a message at several sizes, memory, and DuckDB on the same events; then one and two workers."""
+def analysis_bench(folder: Path, sizes: list[int], repeats: int) -> None:
+    """Cost a message at several sizes, memory, and DuckDB on the same events, small sizes and large alike."""
     cores = os.cpu_count() or 1
     costs: dict[int, float] = {}
     spawned = multiprocessing.get_context("spawn")
@@ -48,15 +52,20 @@ def analysis_bench(folder: Path, sizes: list[int]) -> None:
         seconds(session, made_up_run(str(folder), 600_000))  # the first large run of a session compiles
         for size in sizes:
             run = made_up_run(str(folder), size)
-            with _PeakMemory(session) as peak:
-                ours = seconds(session, run)
-            costs[size] = ours / size * 1e6
-            # In a process of its own: what it holds is not ours.
-            theirs = engine.submit(duckdb_seconds, run, folder, cores).result()
+            goal = next(goal for most, goal in _GOALS.items() if size <= most)
+            ratio = Ratio(f"analysis of {size:,} messages against DuckDB", goal)
+            for _ in range(repeats):
+                with _PeakMemory(session) as peak:
+                    ours = seconds(session, run)
+                # In a process of its own: what it holds is not ours.
+                theirs = engine.submit(duckdb_seconds, run, folder, cores).result()
+                ratio.ours.append(ours / size * 1e6)
+                ratio.theirs.append(theirs / size * 1e6)
+            costs[size] = statistics.median(ratio.ours)
+            print(ratio.line("s a million"), flush=True)
             print(
-                f"analysis of {size:,} messages: {costs[size]:.2f} s a million; peak memory of the driver"
-                f" {peak.driver_bytes / 2**30:.1f} GiB (goal ≤ 4), with tasks {peak.all_bytes / 2**30:.1f};"
-                f" DuckDB {theirs / size * 1e6:.2f} s a million, ratio {ours / theirs:.2f}× (goal ≤ 2.5)",
+                f"… memory of the driver at its highest {peak.driver_bytes / 2**30:.1f} GiB (goal ≤ 4), with"
+                f" tasks {peak.all_bytes / 2**30:.1f} GiB",
                 flush=True,
             )
             shutil.rmtree(run.location)

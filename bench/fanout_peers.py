@@ -8,17 +8,12 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-Peer = Literal["gateway", "centrifuge", "centrifuge_collecting", "send_loop"]
-PROTOCOLS: dict[Peer, str] = {
-    "gateway": "tlcp",
-    "centrifuge": "centrifuge",
-    "centrifuge_collecting": "centrifuge",
-    "send_loop": "bare",
-}
+Peer = Literal["gateway", "centrifuge", "send_loop"]
+PROTOCOLS: dict[Peer, str] = {"gateway": "tlcp", "centrifuge": "centrifuge", "send_loop": "bare"}
 _SOURCES = Path(__file__).parent / "peers"
 _BUILD_DEADLINE_S = 600
-_WRITE_DELAY_MS = 20
-"""For Centrifuge where it collects messages; a tenth of what a saturated server may take."""
+WRITE_DELAYS_MS = (20, 100, 200)
+"""For Centrifuge where it collects messages: up to nearly all that a saturated server may take."""
 
 
 class Programs:
@@ -43,12 +38,15 @@ class Programs:
     def swarm(self, port: int, sessions: int, peer: Peer, stalled: int) -> list[str]:
         return [str(self._folder / "swarm"), str(port), str(sessions), PROTOCOLS[peer], str(stalled)]
 
-    def server(self, peer: Peer, port: int, sessions: int, rate: float, size_bytes: int) -> list[str]:
+    def server(
+        self, peer: Peer, port: int, sessions: int, rate: float, size_bytes: int, collect_ms: int = 0
+    ) -> list[str]:
+        """`collect_ms`: how long Centrifuge collects messages for a write; the gateway decides by itself."""
         match peer:
             case "gateway":
                 return [sys.executable, "-m", "bench.fanout_server", str(port), str(rate), str(size_bytes)]
-            case "centrifuge" | "centrifuge_collecting":
-                collecting = [str(_WRITE_DELAY_MS)] if peer == "centrifuge_collecting" else []
+            case "centrifuge":
+                collecting = [str(collect_ms)] if collect_ms else []
                 return [str(self._folder / "centrifuge"), str(port), str(rate), str(size_bytes), *collecting]
             case "send_loop":
                 program = str(self._folder / "send_loop")

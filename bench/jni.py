@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from bench.measurements import Ratio, in_pairs
+from bench.ratio import Ratio, in_pairs
 from streamgauge.drivers.contract import Consumer, ConsumerOptions, Driver, Producer, ProducerOptions
 from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.making import Outgoing

@@ -1,54 +1,80 @@
-"""The measurements: ours and theirs in turn on the same broker, so that ratios mean something."""
+"""The measurements against Kafka's own clients: ours and theirs in turn on the same broker."""
 
 from __future__ import annotations
 
+import shutil
 import statistics
-import uuid
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.agents import column, run_agents
-from bench.kafka_tools import consumer_performance, latency_twin, producer_performance
+from bench.kafka_tools import (
+    BATCH_BYTES,
+    BUFFER_BYTES,
+    FETCH_BYTES,
+    IN_FLIGHT,
+    LINGER_MS,
+    SOCKET_BYTES,
+    Ran,
+    consumer_performance,
+    latency_twin,
+    payload_file,
+    producer_performance,
+)
+from bench.ratio import Ratio, in_turns, own_topic
+from bench.steady import looks, steady_part
+from bench.watched import ProcessWatch
 from streamgauge.drivers.registry import open_driver
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
 
-BATCH_BYTES = 131_072
-PAIRS = 5
-# By default librdkafka pauses for a second when it has read 100,000 messages ahead.
-READ_AHEAD = {"queued.min.messages": 200_000, "fetch.queue.backoff.ms": 2}
+_SOCKETS = {
+    "socket.send.buffer.bytes": SOCKET_BYTES,
+    "socket.receive.buffer.bytes": SOCKET_BYTES,
+    # Java's clients never have it on.
+    "socket.nagle.disable": True,
+}
+PRODUCING = {
+    **_SOCKETS,
+    "batch.size": BATCH_BYTES,
+    "linger.ms": LINGER_MS,
+    "queue.buffering.max.kbytes": BUFFER_BYTES // 1024,
+    # So that bytes are the limit, as in Java.
+    "queue.buffering.max.messages": 10_000_000,
+    "max.in.flight.requests.per.connection": IN_FLIGHT,
+}
+CONSUMING = {
+    **_SOCKETS,
+    "fetch.message.max.bytes": FETCH_BYTES,
+    # By default librdkafka pauses for a second when it has read 100,000 messages ahead.
+    "queued.min.messages": 200_000,
+    "fetch.queue.backoff.ms": 2,
+}
+_LATENCY_SIZE = 700
+_LATENCY_WARM_UP_S = 10
+"""Java compiles what it does a thousand times a second for the first seconds."""
 
 
-@dataclass
-class Ratio:
-    """Ours over theirs, pair by pair."""
+@dataclass(frozen=True)
+class Delays:
+    """One side's latencies."""
 
-    what: str
-    goal: str
-    ours: list[float] = field(default_factory=list)
-    theirs: list[float] = field(default_factory=list)
-
-    @property
-    def median(self) -> float:
-        return statistics.median(o / t for o, t in zip(self.ours, self.theirs, strict=True))
-
-    def line(self, unit: str) -> str:
-        ratios = sorted(o / t for o, t in zip(self.ours, self.theirs, strict=True))
-        ours, theirs = statistics.median(self.ours), statistics.median(self.theirs)
-        return (
-            f"{self.what:<44} {self.median:6.2f}×  (goal {self.goal}; pairs {ratios[0]:.2f}–{ratios[-1]:.2f};"
-            f" ours {ours:,.4g} {unit}, theirs {theirs:,.4g} {unit})"
-        )
+    latency_ms: NDArray[np.float64]
+    lag_ms: NDArray[np.float64] | None
+    most_mib: float
+    """Memory of its processes, at its highest."""
 
 
 class Bench:
     """Everything runs against one broker with one partition."""
 
-    def __init__(self, bootstrap: str, folder: Path, pairs: int = PAIRS) -> None:
+    def __init__(self, bootstrap: str, folder: Path, pairs: int) -> None:
         self._bootstrap, self._folder, self._pairs = bootstrap, folder, pairs
         self._target: dict[str, Any] = {
             "name": "kafka",
@@ -57,101 +83,140 @@ class Bench:
         }
         self._admin = open_driver(Target.model_validate(self._target), {})
 
-    def produce(self, size: int, messages: int) -> Ratio:
-        ratio = Ratio(f"produce {size} B against ProducerPerformance", "≥ 1.3")
-        warm_up = messages // 10
+    def produce(self, size: int, messages: int) -> Iterator[str]:
+        payloads = payload_file(self._folder, size)
 
-        def ours(topic: str) -> float:
-            run = run_agents(
-                self._folder,
-                {**self._target, "producer_client": {"batch.size": BATCH_BYTES, "linger.ms": 5}},
-                {
-                    "messages": messages,
-                    "warm_up_messages": warm_up,
-                    "consumers": 0,
-                    "acks": "1",
-                    "message": {"size": size},
-                    "topics": {"name": topic},
-                },
-            )
-            sent, acked = column(run, "sends", "sent_ns"), column(run, "sends", "acked_ns")
-            if len(acked) != messages + warm_up or np.isnan(acked.astype(float)).any():
-                raise RuntimeError(f"{len(acked)} of {messages + warm_up} messages were recorded as acked")
-            return float(messages / (acked.max() - np.sort(sent)[warm_up]) * 1e9)
+        def ours() -> Ran:
+            run, watch = self._produced(own_topic(), size, messages)
+            acked = column(run, "sends", "acked_ns")
+            shutil.rmtree(run.location)
+            if len(acked) != messages or np.isnan(acked.astype(float)).any():
+                raise RuntimeError(f"{len(acked)} of {messages} messages were recorded as acked")
+            return Ran.of(steady_part(*looks(acked)), watch)
 
-        def theirs(topic: str) -> float:
-            self._admin.prepare_topics(Topics(name=topic), (topic,))
-            try:
-                return producer_performance(self._bootstrap, topic, size, messages, BATCH_BYTES, warm_up)
-            finally:
-                self._admin.remove_topics([topic])
+        def theirs() -> Ran:
+            with self._topic() as topic:
+                return producer_performance(self._bootstrap, topic, payloads, messages)
 
-        return in_pairs(self._pairs, ratio, ours, theirs)
+        what = f"produce {size} B against ProducerPerformance"
+        return self._rates(what, ("≥ 1.5" if size < 1000 else "≥ 2", "≤ 0.6"), ours, theirs)
 
-    def consume(self, size: int, messages: int) -> Ratio:
-        ratio = Ratio(f"consume {size} B against ConsumerPerformance", "≥ 1.0")
-        topic = f"bench-{uuid.uuid4().hex[:8]}"
+    def consume(self, size: int, messages: int) -> Iterator[str]:
+        topic = own_topic()
+        self._produced(topic, size, messages, keep_topic=True)
         load = {"messages": messages, "message": {"size": size}, "topics": {"name": topic}}
-        filler = {**self._target, "producer_client": {"batch.size": BATCH_BYTES, "linger.ms": 5}}
-        run_agents(self._folder, filler, {**load, "consumers": 0}, keep_topic=True)
 
-        def ours(_: str) -> float:
-            reader = {**self._target, "consumer_client": READ_AHEAD}
-            run = run_agents(self._folder, reader, load, keep_topic=True, only_read=True)
-            state, received = (
-                column(run, "receives", "state"),
-                np.sort(column(run, "receives", "received_ns")),
-            )
+        def ours() -> Ran:
+            reader, watches = {**self._target, "consumer_client": CONSUMING}, dict[str, ProcessWatch]()
+            run = run_agents(self._folder, reader, load, keep_topic=True, only_read=True, watches=watches)
+            state, received = column(run, "receives", "state"), column(run, "receives", "received_ns")
+            shutil.rmtree(run.location)
             if len(received) < messages or state.any():
-                raise RuntimeError(
-                    f"{len(received)} of {messages} messages came, {int((state > 0).sum())} damaged"
-                )
-            return float((messages - 1) / (received[messages - 1] - received[0]) * 1e9)
+                damaged = int((state > 0).sum())
+                raise RuntimeError(f"{len(received)} of {messages} messages came, {damaged} damaged")
+            return Ran.of(steady_part(*looks(received)), watches["consumer-0"])
 
+        def theirs() -> Ran:
+            return consumer_performance(self._bootstrap, topic, messages)
+
+        what = f"consume {size} B against ConsumerPerformance"
         try:
-            return in_pairs(
-                self._pairs, ratio, ours, lambda _: consumer_performance(self._bootstrap, topic, messages)
-            )
+            yield from self._rates(what, ("≥ 1.1" if size < 1000 else "≥ 1.6", "≤ 0.8"), ours, theirs)
         finally:
             self._admin.remove_topics([topic])
 
-    def latency(self, rate: int, seconds: int) -> Ratio:
-        ratio = Ratio(f"median latency at {rate:,}/s against a Java twin", "≤ 1.0")
-        messages, warm_up, size = rate * seconds, rate * 3, 700
+    def latency(self, rate: int, seconds: int) -> Iterator[str]:
+        """Of theirs both clients are in one process, of ours each has its own."""
+        messages, warm_up = rate * seconds, rate * _LATENCY_WARM_UP_S
+        found: dict[str, list[Delays]] = {"ours": [], "theirs": []}
 
-        def ours(topic: str) -> float:
-            latencies, _ = self._own_latency(topic, rate, messages, warm_up, size)
-            return float(np.median(latencies))
+        def ours() -> None:
+            found["ours"].append(self._own_delays(rate, messages, warm_up))
 
-        def theirs(topic: str) -> float:
-            self._admin.prepare_topics(Topics(name=topic), (topic,))
-            try:
-                return statistics.median(latency_twin(self._bootstrap, topic, size, rate, messages, warm_up))
-            finally:
-                self._admin.remove_topics([topic])
+        def theirs() -> None:
+            with self._topic() as topic:
+                latencies, watch = latency_twin(
+                    self._bootstrap, topic, _LATENCY_SIZE, rate, messages, warm_up
+                )
+            found["theirs"].append(Delays(latencies, None, watch.most_bytes / 2**20))
 
-        return in_pairs(self._pairs, ratio, ours, theirs)
+        for _ in in_turns(self._pairs, ours, theirs):
+            pass
+        sides = [each[1:] for each in found.values()]
+        for name, share, goal in (("median", 0.5, "≤ 0.9"), ("p99", 0.99, "stated")):
+            what = f"{name} latency at {rate:,}/s against a Java twin"
+            figures = [[float(np.quantile(d.latency_ms, share)) for d in side] for side in sides]
+            yield Ratio(what, goal, *figures).line("ms")
+        yield _memory_line([[delays.most_mib for delays in side] for side in sides])
 
     def schedule_lag_p99_ms(self, rate: int, seconds: int) -> float:
-        _, lag = self._own_latency(f"bench-{uuid.uuid4().hex[:8]}", rate, rate * seconds, rate, 700)
-        return float(np.quantile(lag, 0.99))
+        lag_ms = self._own_delays(rate, rate * seconds, rate).lag_ms
+        assert lag_ms is not None
+        return float(np.quantile(lag_ms, 0.99))
 
-    def _own_latency(self, topic: str, rate: int, messages: int, warm_up: int, size: int) -> tuple[Any, Any]:
+    def _rates(
+        self, what: str, goals: tuple[str, str], ours: Callable[[], Ran], theirs: Callable[[], Ran]
+    ) -> Iterator[str]:
+        found: dict[str, list[Ran]] = {"ours": [], "theirs": []}
+        for _ in in_turns(
+            self._pairs, lambda: found["ours"].append(ours()), lambda: found["theirs"].append(theirs())
+        ):
+            pass
+        sides = [each[1:] for each in found.values()]
+        yield Ratio(what, goals[0], *([ran.steady.rate_per_s for ran in side] for side in sides)).line(
+            "msg/s"
+        )
+        cpu = Ratio(
+            "… CPU of the client a message", goals[1], *([ran.cpu_us for ran in side] for side in sides)
+        )
+        yield cpu.line("µs")
+        yield _memory_line([[ran.most_mib for ran in side] for side in sides])
+        for name, side in zip(found, sides, strict=True):
+            restless = sum(not ran.steady.is_flat for ran in side)
+            least = min(ran.steady.count for ran in side)
+            yield f"… {name}: flat in {len(side) - restless} of {len(side)} runs, {least:,} messages and more"
+
+    def _produced(
+        self, topic: str, size: int, messages: int, *, keep_topic: bool = False
+    ) -> tuple[Any, ProcessWatch]:
+        watches: dict[str, ProcessWatch] = {}
+        load = {"messages": messages, "consumers": 0, "acks": "1", "message": {"size": size}}
+        run = run_agents(
+            self._folder,
+            {**self._target, "producer_client": PRODUCING},
+            {**load, "topics": {"name": topic}},
+            keep_topic=keep_topic,
+            watches=watches,
+        )
+        return run, watches["producer-0"]
+
+    @contextmanager
+    def _topic(self) -> Iterator[str]:
+        topic = own_topic()
+        self._admin.prepare_topics(Topics(name=topic), (topic,))
+        try:
+            yield topic
+        finally:
+            self._admin.remove_topics([topic])
+
+    def _own_delays(self, rate: int, messages: int, warm_up: int) -> Delays:
+        watches: dict[str, ProcessWatch] = {}
         run = run_agents(
             self._folder,
             {
                 **self._target,
-                "producer_client": {"linger.ms": 0},
-                "consumer_client": {"fetch.min.bytes": 1, "fetch.wait.max.ms": 100},
+                "producer_client": {**_SOCKETS, "linger.ms": 0},
+                "consumer_client": {**_SOCKETS, "fetch.min.bytes": 1, "fetch.wait.max.ms": 100},
             },
             {
                 "messages": messages,
                 "warm_up_messages": warm_up,
                 "rate": rate,
                 "acks": "1",
-                "message": {"size": size},
-                "topics": {"name": topic},
+                "message": {"size": _LATENCY_SIZE},
+                "topics": {"name": own_topic()},
             },
+            watches=watches,
         )
         intended, sent = column(run, "sends", "intended_ns"), column(run, "sends", "sent_ns")
         sequence, received = column(run, "receives", "sequence"), column(run, "receives", "received_ns")
@@ -160,15 +225,13 @@ class Bench:
         order = np.argsort(column(run, "sends", "sequence"))
         intended, sent = intended[order], sent[order]
         latency_ms = (received - intended[sequence]) / 1e6
-        return latency_ms[sequence >= warm_up], (sent - intended)[warm_up:] / 1e6
+        return Delays(
+            latency_ms[sequence >= warm_up],
+            (sent - intended)[warm_up:] / 1e6,
+            sum(watch.most_bytes for watch in watches.values()) / 2**20,
+        )
 
 
-def in_pairs(pairs: int, ratio: Ratio, ours: Callable[[str], float], theirs: Callable[[str], float]) -> Ratio:
-    """ABBA: whoever goes first gains nothing by it. The first pair only warms the broker."""
-    for pair in range(pairs + 1):
-        sides = [(ratio.ours, ours), (ratio.theirs, theirs)]
-        for figures, measure in sides if pair % 2 else reversed(sides):
-            figure = measure(f"bench-{uuid.uuid4().hex[:8]}")
-            if pair:
-                figures.append(figure)
-    return ratio
+def _memory_line(sides: list[list[float]]) -> str:
+    ours, theirs = (statistics.median(side) for side in sides)
+    return f"… memory of the clients at its highest: ours {ours:.0f} MiB, theirs {theirs:.0f} MiB"

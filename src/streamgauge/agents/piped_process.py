@@ -54,6 +54,10 @@ class PipedProcess:
             stream.close()
         threading.Thread(target=self._listen, name=f"answers of {name}", daemon=True).start()
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def say(self, message: dict[str, Any]) -> None:
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):  # it has ended; the thread that listens says so
