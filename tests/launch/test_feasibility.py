@@ -62,9 +62,18 @@ def test_a_library_that_is_not_there_concerns_its_target_only(
         impossible_cases(both[1:], why_load_is_impossible)
 
 
-def test_messages_without_room_for_a_header_need_keys() -> None:
-    with pytest.raises(BadInput, match="a header in key or record headers"):
-        impossible_cases(cases({"message": {"size": 8}}, driver="zeromq"), why_load_is_impossible)
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ({"size": 8}, "message: a header in the key"),
+        ({"size": 8, "keys": {"kind": "random", "of": 3}}, "message: a header in record headers"),
+        ({"size": 64, "keys": {"kind": "random", "of": 3}}, "message.keys"),
+        ({"size": 64, "headers": {"who": "me"}}, "message.headers"),
+    ],
+)
+def test_what_a_transport_has_no_place_for_is_not_left_out_in_silence(message: Any, why: str) -> None:
+    with pytest.raises(BadInput, match=f"load.{why}: driver zeromq of target t cannot do that"):
+        impossible_cases(cases({"message": message}, driver="zeromq"), why_load_is_impossible)
 
 
 def test_the_engine_jvm_needs_a_driver_that_has_it() -> None:

@@ -52,10 +52,15 @@ def why_load_is_impossible(case: Case) -> str | None:
     can = kind.capabilities
     if load.engine == "jvm" and not issubclass(kind, JvmDriver):
         return f"load.engine: driver {target.driver} of target {target.name} has no engine jvm"
+    message = load.message
     for field, is_wanted, is_there in (
         ("streams: per_partition", load.streams == "per_partition", can.placed),
         ("completions: false", not load.completions, can.unreported),
-        ("message: a header in key or record headers", load.message.carrier != "value", can.keyed),
+        ("message: a header in the key", message.carrier == "key", can.keyed),
+        ("message: a header in record headers", message.carrier == "headers", can.record_headers),
+        # Left out in silence, they would be missed by whoever reads the figures.
+        ("message.keys", message.keys.kind != "none", can.keyed),
+        ("message.headers", bool(message.headers), can.record_headers),
         ("transactions", load.transactions is not None, can.transactional),
     ):
         if is_wanted and not is_there:
