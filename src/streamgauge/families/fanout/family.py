@@ -34,6 +34,7 @@ class FanOut(Family["FanoutWorkload"]):
     commands: ClassVar = {
         "fanout": "Deliver the same messages to more and more clients, until one way cannot hold.",
         "generate": "Send messages of a fan-out scenario, open loop: 2 producers × 500 ms are 4.00 a second.",
+        "consume": "Read with many clients of Kafka or of a gateway, and print how old messages are.",
     }
 
     def workload_model(self) -> type[FanoutWorkload]:
@@ -112,6 +113,10 @@ class FanOut(Family["FanoutWorkload"]):
             from streamgauge.families.fanout.generate import generate
 
             return generate
+        if name == "consume":
+            from streamgauge.families.fanout.consume import consume
+
+            return consume
         from streamgauge.families.fanout.command import fanout
 
         return fanout
