@@ -22,10 +22,10 @@ import pytest
 
 from tests.cli.killing import Place, after, drawn, end_at, is_taken
 from tests.cli.streamgauge_command import command, in_process, one_run, streamgauge
+from tests.proof import PROOF
 from tests.waiting import wait_for
 
 KILLS = int(os.environ.get("STREAMGAUGE_KILLS", "30"))
-PROOF = os.environ.get("STREAMGAUGE_PROOF") == "1"
 SIMULATED = "targets: [{name: sim, driver: simulated}]\nload: {messages: 2000, rate: 1k/s}\n"
 TARGET = "name: %s\ndriver: simulated\nsettings: {seed: %d, send_ns: 1000, read_ns: 1000, connect_ms: 2}\n"
 GATEWAY = """adapter_set: S

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,10 @@ from streamgauge.drivers.simulated.simulation import Laws, arrivals_ns, departur
 from streamgauge.report.results import results_document
 from streamgauge.tables.results import PERCENTILES
 from tests.launch.simulated_run import simulate
+from tests.proof import PROOF
 
 pytestmark = pytest.mark.spark
 
-PROOF = os.environ.get("STREAMGAUGE_PROOF") == "1"
 """`make proof` asks for more of the same."""
 SEEDS = 1000 if PROOF else 100
 DRAWS = 400_000 if PROOF else 40_000

@@ -19,8 +19,7 @@ from streamgauge.launch.meeting import Call
 from streamgauge.launch.settling import Settling
 from streamgauge.plan.warm_up_file import WarmUpEnding
 from streamgauge.spec.load import Load
-
-from ..gateway.protocol.proof import PROOF
+from tests.proof import PROOF
 
 MEASURED_S = 10.0
 LIMIT_S = 60.0

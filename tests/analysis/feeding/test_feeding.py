@@ -32,7 +32,7 @@ from streamgauge.tables.events import MARKS, RECEIVES, SENDS
 from streamgauge.tables.results import MESSAGES
 from tests.analysis.joining.random_events import random_cases
 from tests.analysis.recorded import CaseEvents, Recorded
-from tests.gateway.protocol.proof import tries
+from tests.proof import tries
 
 TINY = Cutting(block=2, rows=4, most_rows=1 << 40, most_read=1e9)
 """Every few messages another piece, so that every boundary is met."""

@@ -19,7 +19,7 @@ from streamgauge.analysis.latency import histogram, latency
 from streamgauge.tables.events import INTACT, RECEIVES, SENDS
 from streamgauge.tables.results import PERCENTILES
 from tests.analysis.recorded import MS, WALL_OFFSET_NS, CaseEvents
-from tests.gateway.protocol.proof import tries
+from tests.proof import tries
 
 from . import oracle
 from .random_events import random_cases

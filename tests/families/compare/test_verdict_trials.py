@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from bench.verdict_trials import LAWS, RATIOS, drawn_trials, simulated_trials
 
-PROOF = os.environ.get("STREAMGAUGE_PROOF") == "1"
+from tests.proof import PROOF
+
 TRIALS = 500 if PROOF else 40
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,13 +17,14 @@ from streamgauge.gateway.connector.evaluators.contract import ExtractionFailed
 from streamgauge.gateway.connector.expressions import parse, parse_wrapped
 from streamgauge.gateway.connector.items import parse_item, parse_template
 from streamgauge.gateway.connector.mapping import RecordMapping
+from tests.proof import PROOF
 
 from .evaluators.protobuf_samples import a_stock, descriptor_set
 from .evaluators.test_avro_records import SCHEMA, encoded
 from .fakes import Listening, Message, connection
 
 pytestmark = pytest.mark.proof
-EXAMPLES = 5_000 if os.environ.get("STREAMGAUGE_PROOF") == "1" else 300
+EXAMPLES = 5_000 if PROOF else 300
 MANY = settings(
     max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -13,8 +13,7 @@ from streamgauge.gateway.protocol.requests import (
     http_requests,
     websocket_requests,
 )
-
-from .proof import tries
+from tests.proof import tries
 
 # As official clients send it, cut up so that random recombination gets past the first checks.
 PIECES = [

@@ -12,9 +12,9 @@ from streamgauge.gateway.protocol.feeds import Feed, new_feed
 from streamgauge.gateway.protocol.streams import Stream, Touched
 from streamgauge.gateway.protocol.subscriptions import Plan, interned
 from streamgauge.gateway.protocol.updates import Diffing
+from tests.proof import tries
 
 from .clients import Client
-from .proof import tries
 
 S = 1_000_000_000
 FIELDS = ("n", "same")

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamgauge.gateway.protocol.updates import Diffing, ItemDecoder, Row, encode_delta, encode_full
+from tests.proof import tries
 
-from .proof import tries
 from .strategies import containers, edited, texts, tricky
 
 ORDERS = [(), ("P",), ("T",), ("P", "T"), ("T", "P")]

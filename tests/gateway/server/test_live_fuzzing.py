@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..protocol.proof import tries
+from tests.proof import tries
+
 from ..protocol.test_requests import PIECES
 from .client_frames import TEXT
 from .raw_client import CREATE, Closed, WebSocket, close_all, connect, leave_open

@@ -17,8 +17,8 @@ from streamgauge.gateway.server.websocket_frames import (
     Pong,
     Text,
 )
+from tests.proof import tries
 
-from ..protocol.proof import tries
 from .autobahn_cases import close, frame
 from .client_frames import BINARY, CONTINUATION, PING, PONG, TEXT
 

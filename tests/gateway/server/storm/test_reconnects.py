@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from ...protocol.proof import PROOF
+from tests.proof import PROOF
+
 from .programs import program
 from .watching import metrics, watched
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from ...protocol.proof import PROOF
+from tests.proof import PROOF
+
 from .attacks import ATTACKS
 from .programs import END_DEADLINE_S, Program, program
 from .watching import metrics, watched

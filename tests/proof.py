@@ -1,4 +1,4 @@
-"""How hard the fuzzing tries: a little in `make test`, long in `make proof`."""
+"""How hard tests try: a little in `make test`, long in `make proof`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-from ...core.properties import untimed
+from .core.properties import untimed
 
 PROOF = os.environ.get("STREAMGAUGE_PROOF") == "1"
 
