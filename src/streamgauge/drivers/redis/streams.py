@@ -1,4 +1,4 @@
-"""Redis Streams: XADD in batches, XREAD that blocks; redis-py makes and removes, `redis_wire` moves messages.
+"""Redis Streams: XADD in batches, XREAD that blocks; redis-py makes and removes, `wire` moves messages.
 
 A partition is a stream. An entry's id is the server's millisecond and a count within it; both in one
 number are its offset, which grows but has gaps.

@@ -2,7 +2,7 @@
 
 Batches are handed over with one call, and read in one piece (`batches`) or, as objects, a
 field of all at a time: per message, Python runs no loop of its own but the delivery callback. The
-two halves are `rdkafka_producer` and `rdkafka_consumer`.
+two halves are `producer` and `consumer`.
 """
 
 from __future__ import annotations
