@@ -27,7 +27,7 @@ def state_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_up_prints_the_address_alone_on_stdout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_cluster, "up", lambda brokers, progress: UP)
+    monkeypatch.setattr(local_cluster, "up", lambda brokers: UP)
     result = CliRunner().invoke(cluster_app, ["up", "--brokers", "3"])
     assert result.exit_code == 0
     assert result.stdout == UP.bootstrap + "\n"

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from streamgauge.core.stages import STAGE_WORDS, Stage, Stages, stages_text
+from streamgauge.core.stages import STAGE_WORDS, Stage, Stages, seconds_together, stages_text
 
 
 class Told:
@@ -77,3 +77,13 @@ def test_but_not_before_the_one_before_did() -> None:
 def test_every_stage_has_words() -> None:
     assert set(STAGE_WORDS) == set(Stage)
     assert stages_text({"warming_up": 7.04, "writing": 0.3}) == "warming up 7.0 s · writing the report 0.3 s"
+
+
+def test_seconds_of_several_processes_are_added_up_in_the_order_of_a_run() -> None:
+    first, second = {"starting_spark": 3.0, "measuring": 2.5}, {"measuring": 4.5, "fetching": 1.0}
+    assert list(seconds_together(first, second).items()) == [
+        ("fetching", 1.0),
+        ("starting_spark", 3.0),
+        ("measuring", 7.0),
+    ]
+    assert seconds_together({}, {}) == {}

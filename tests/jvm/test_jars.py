@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from streamgauge.core.fetching import hears_of_fetching
+from streamgauge.core.units import format_bytes
 from streamgauge.jvm import jars
-from streamgauge.jvm.jars import Jar, JarsUnavailable, Progress, cached_jars, fetch, read_lock
+from streamgauge.jvm.jars import Jar, JarsUnavailable, cached_jars, fetch, read_lock
 
 CONTENT = {f"part-{i}": bytes([i]) * (1000 + i) for i in range(9)}
 
@@ -92,10 +94,14 @@ def unfinished_files(tmp_path: Path) -> list[Path]:
 
 
 def test_everything_is_downloaded_once(repository: Repository, tmp_path: Path) -> None:
-    seen: list[Progress] = []
-    paths = fetch("any", seen.append)
+    seen: list[tuple[str, bool]] = []
+    with hears_of_fetching(lambda words, is_over: seen.append((words, is_over))):
+        paths = fetch("any")
     assert [path.read_bytes() for path in paths] == list(CONTENT.values())
-    assert seen[-1] == Progress(9, 9, sum(map(len, CONTENT.values())))
+    assert seen[0] == ("jars: 0 of 9", False), "said before the first of them is there"
+    size = format_bytes(sum(map(len, CONTENT.values())))
+    assert seen[-1] == (f"jars: 9 of 9, {size} downloaded", True)
+    assert [is_over for _, is_over in seen] == [False] * 9 + [True]
     assert fetch("any") == paths
     assert set(repository.asked.values()) == {1}
     assert unfinished_files(tmp_path) == []

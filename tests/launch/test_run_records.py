@@ -38,6 +38,7 @@ def run(tmp_path: Path) -> RunDir:
         if case.id == "001":
             records.end_case(case, CaseStatus("ok"), {"producer": {"acks": "1"}})
     status = read_status(run)
+    status.stages_s = {"measuring": 2.5}
     status.pid = 2**22 + 1  # above any that there is
     write_status(run, status)
     return run
@@ -53,6 +54,11 @@ def test_finished_cases_stay_and_nothing_is_kept_of_the_one_that_was_cut_off(run
     ]
     assert read_status(run).status == "running"
     assert read_status(run).pid == os.getpid()
+
+
+def test_what_stages_took_before_is_kept(run: RunDir) -> None:
+    records = RunRecords.resumed(run, "local[2]", EVENT_TABLES)
+    assert records.status.stages_s == {"measuring": 2.5}
 
 
 def test_topics_that_could_not_be_deleted_are_known(run: RunDir) -> None:

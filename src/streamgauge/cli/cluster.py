@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streamgauge.core.stages import Stage, Stages
-from streamgauge.core.units import format_bytes
 
 if TYPE_CHECKING:
-    from streamgauge.jvm.jars import Progress
     from streamgauge.systems.contract import StandingState
 
 
@@ -29,22 +27,16 @@ def up(
     """Start it, or find it already up; prints its bootstrap address on stdout."""
     from rich.console import Console
 
-    from streamgauge.launch.stage_line import StageLine
+    from streamgauge.launch.stage_line import StageLine, fetching_shown
     from streamgauge.systems.standing import standing_system
 
     line = StageLine(Console(stderr=True))
     stages = Stages(line)
 
-    def show(progress: Progress) -> None:
-        stages.enter(Stage.FETCHING)
-        size = format_bytes(progress.downloaded_bytes)
-        line.detail(Stage.FETCHING, f"{progress.done_count} of {progress.total_count}, {size} downloaded")
-        if progress.done_count == progress.total_count:
-            stages.enter(Stage.STARTING_SYSTEM)
-
     stages.enter(Stage.STARTING_SYSTEM)
     try:
-        state = standing_system().up(brokers, show)
+        with fetching_shown(stages, line):
+            state = standing_system().up(brokers)
     finally:
         stages.end()
     _say(f"local cluster is up: {state.words}; logs in {state.logs}")

@@ -114,7 +114,7 @@ def _report(cycle: RunCycle, notes: Console, quiet: bool) -> int:
         page = write_parts(cycle.run, document, shown, tables)
     finally:
         stages.end()
-    note_stages(cycle.run, stages.seconds())
+    note_stages(cycle.run, cycle.stages_s())
     if not quiet:
         print_shown(shown, Console())
     notes.print(f"time: {stages_text(stages.seconds())}", highlight=False, soft_wrap=True)

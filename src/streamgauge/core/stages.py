@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Protocol
 
@@ -27,7 +27,7 @@ class Stage(StrEnum):
 
 
 STAGE_WORDS = {
-    Stage.FETCHING: "fetching jars",
+    Stage.FETCHING: "fetching what is missing",
     Stage.STARTING_SYSTEM: "starting the system",
     Stage.STARTING_SPARK: "starting Spark",
     Stage.STARTING_AGENTS: "starting agents",
@@ -84,6 +84,12 @@ class Stages:
     def seconds(self) -> dict[str, float]:
         """By stage, in the order of a run; only those that there were, and are over."""
         return {str(stage): round(self._seconds[stage], 3) for stage in Stage if stage in self._seconds}
+
+
+def seconds_together(*parts: Mapping[str, float]) -> dict[str, float]:
+    """Of several processes that shared the work, in the order of a run."""
+    found = {str(stage): [part[stage] for part in parts if stage in part] for stage in Stage}
+    return {stage: round(sum(took_s), 3) for stage, took_s in found.items() if took_s}
 
 
 def stages_text(seconds: dict[str, float]) -> str:

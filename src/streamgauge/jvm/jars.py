@@ -19,14 +19,16 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Container, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from streamgauge.core.errors import StreamgaugeError
+from streamgauge.core.fetching import tell_fetching
 from streamgauge.core.folders import cache_folder
+from streamgauge.core.units import format_bytes
 from streamgauge.jvm.genuine import is_genuine, note_genuine
 from streamgauge.jvm.maven_settings import local_repository, repository_url
 
@@ -66,26 +68,14 @@ class Jar:
         return f"{self.group.replace('.', '/')}/{self.artifact}/{self.version}/{self.name}"
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a fetch is."""
-
-    done_count: int
-    total_count: int
-    downloaded_bytes: int
-
-
-def fetch(lock_name: str, progress: Callable[[Progress], None] | None = None) -> list[Path]:
-    """Every jar of the lock, in the cache; only what is missing is downloaded.
-
-    `progress` is called from this thread after each jar that had to be fetched.
-    """
+def fetch(lock_name: str) -> list[Path]:
+    """Every jar of the lock, in the cache; what is missing is downloaded, and `core.fetching` told of it."""
     jars = read_lock(lock_name)
     folder = cache_folder() / "jars"
     paths = {jar: folder / jar.repository_path for jar in jars}
     missing = [jar for jar, path in paths.items() if not is_genuine(path, jar.sha256, jar.size_bytes)]
     if missing:
-        _fetch_missing(missing, paths, len(jars), progress)
+        _fetch_missing(missing, paths, len(jars))
     return list(paths.values())
 
 
@@ -122,19 +112,18 @@ def classpath(jars: Iterable[Path]) -> str:
     return os.pathsep.join(map(str, jars))
 
 
-def _fetch_missing(
-    missing: list[Jar], paths: dict[Jar, Path], total: int, progress: Callable[[Progress], None] | None
-) -> None:
+def _fetch_missing(missing: list[Jar], paths: dict[Jar, Path], total: int) -> None:
     base_url, given_up = repository_url(), threading.Event()
     done, downloaded = total - len(missing), 0
+    tell_fetching(f"jars: {done} of {total}")
     with ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="fetch-jar") as pool:
         waiting = [pool.submit(_fetch_one, jar, paths[jar], base_url, given_up) for jar in missing]
         try:
             for finished in as_completed(waiting):
                 downloaded += finished.result()
                 done += 1
-                if progress is not None:
-                    progress(Progress(done, total, downloaded))
+                words = f"jars: {done} of {total}, {format_bytes(downloaded)} downloaded"
+                tell_fetching(words, is_over=done == total)
         except BaseException:
             # One jar short is as bad as all: the rest stop at their next chunk or pause.
             given_up.set()

@@ -34,8 +34,8 @@ class RunProgress:
         self._run, self._console, self._is_shown = run, console, is_shown
         self.total_cases, self.done = total_cases, done
         self._took_s: list[float] = []
-        view = StageLine(console, is_shown=is_shown, shows_cases=total_cases == 1)
-        self.stages = Stages(view)
+        self.stage_line = StageLine(console, is_shown=is_shown, shows_cases=total_cases == 1)
+        self.stages = Stages(self.stage_line)
 
     def of(self, case: Case, live: LiveFigures | None = None) -> CaseProgress:
         """A context for one case; say how it ended before you leave it. `live`: where its figures are."""

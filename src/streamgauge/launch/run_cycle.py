@@ -13,7 +13,7 @@ from rich.console import Console
 
 from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.stages import Stage, Stages
+from streamgauge.core.stages import Stage, Stages, seconds_together
 from streamgauge.core.status import CaseStatus, RunStatus, note_stages
 from streamgauge.launch.agents_folder import AgentsFolder, agents_folder
 from streamgauge.launch.cluster_settings import launcher_address
@@ -27,6 +27,7 @@ from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.run_session import OneSession, master_and_view
 from streamgauge.launch.spark_session import spark_session
+from streamgauge.launch.stage_line import fetching_shown
 from streamgauge.launch.target_run import TargetRun, target_run
 from streamgauge.launch.target_system import launched
 from streamgauge.plan.cases import Case
@@ -66,6 +67,7 @@ class RunCycle:
         self._course = conduct.course(run, plan, records)
         total = None if self._course else len(plan.cases)
         self._progress = RunProgress(run, total, console, is_shown=show_progress, done=done)
+        self._earlier_s = dict(records.status.stages_s)
         self._errors: list[StreamgaugeError] = []
         self.is_refused = False
         """Then there is no run folder any more."""
@@ -121,6 +123,10 @@ class RunCycle:
     def stages(self) -> Stages:
         return self._progress.stages
 
+    def stages_s(self) -> dict[str, float]:
+        """Seconds by stage of the whole run: if it was resumed, those of the processes before, too."""
+        return seconds_together(self._earlier_s, self.stages.seconds())
+
     @property
     def plans_as_it_goes(self) -> bool:
         """Then nobody knows how many cases there will be."""
@@ -138,10 +144,11 @@ class RunCycle:
         """Run every case, then `afterwards` (the analysis) on the same Spark session."""
         try:
             try:
-                self._run_targets(afterwards)
+                with fetching_shown(self.stages, self._progress.stage_line):
+                    self._run_targets(afterwards)
             finally:
                 self.stages.end()
-                self.status.stages_s = self.stages.seconds()
+                self.status.stages_s = self.stages_s()
         except KeyboardInterrupt:
             self._records.end_early("interrupted")
             raise
@@ -190,7 +197,7 @@ class RunCycle:
             self.stages.enter(Stage.ANALYSING)
             afterwards(sessions.get())
             self.stages.end()
-        note_stages(self.run, self.stages.seconds())
+        note_stages(self.run, self.stages_s())
 
     def _is_readable_there(self) -> bool:
         """Hosts of a cluster cannot read a path of this one."""
@@ -248,6 +255,7 @@ class RunCycle:
             if case.series in ended:
                 self._note(case, CaseStatus("ok", f"not run: {ended[case.series]}", is_skipped=True))
                 continue
+            self.status.stages_s = self.stages_s()  # written as the case begins: we may be killed in it
             outcome = running.run_case(case)
             if case.series and not outcome.holds:
                 ended[case.series] = f"{case.series} did not hold at {self._conduct.words_of(case)}"

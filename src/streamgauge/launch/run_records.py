@@ -43,7 +43,8 @@ class RunRecords:
         # Two halves measured under different conditions must not pass for one.
         note = {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "after_cases": len(finished)}
         environment.setdefault("resumed", []).append(note | ({"changed": changed} if changed else {}))
-        records = cls(run, environment, RunStatus(cases=finished, is_analysed=False))
+        status = RunStatus(cases=finished, is_analysed=False, stages_s=before.stages_s)
+        records = cls(run, environment, status)
         records._left_topics = {case: status.made_topics for case, status in begun.items()}
         return records
 

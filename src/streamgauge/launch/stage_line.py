@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from streamgauge.core.stages import STAGE_WORDS, Stage
+from streamgauge.core.fetching import hears_of_fetching
+from streamgauge.core.stages import STAGE_WORDS, Stage, Stages
 
 _WITH_A_BAR = (Stage.STARTING_AGENTS, Stage.WARMING_UP, Stage.MEASURING)
 """A case shows them itself, and a terminal has one live line at a time."""
@@ -42,3 +46,21 @@ class StageLine:
         is_told = self._is_shown and not self._console.is_terminal
         if is_told and (self._shows_cases or stage not in _WITH_A_BAR):
             self._console.print(f"{STAGE_WORDS[stage]}: {seconds:.1f} s", highlight=False)
+
+
+@contextmanager
+def fetching_shown(stages: Stages, line: StageLine) -> Iterator[None]:
+    """What this thread has to fetch is a stage of its own; then the one before goes on."""
+    before: Stage | None = None
+
+    def hear(words: str, is_over: bool) -> None:
+        nonlocal before
+        if stages.current is not Stage.FETCHING:
+            before = stages.current
+            stages.enter(Stage.FETCHING)
+        line.detail(Stage.FETCHING, words)
+        if is_over and before is not None:
+            stages.enter(before)
+
+    with hears_of_fetching(hear):
+        yield

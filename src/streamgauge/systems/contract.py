@@ -8,13 +8,12 @@ caller can boot something else (Spark) in between.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
 from types import TracebackType
 from typing import Any, ClassVar, Protocol, Self
 
-from streamgauge.jvm.jars import Progress
 from streamgauge.spec.system import SystemSpec
 
 START_DEADLINE_S = 60.0
@@ -48,7 +47,7 @@ class StandingState(Protocol):
 class Standing(Protocol):
     """A system of its kind that stays up between runs, one a user: `streamgauge cluster`."""
 
-    def up(self, brokers: int = 1, progress: Callable[[Progress], None] | None = None) -> StandingState: ...
+    def up(self, brokers: int = 1) -> StandingState: ...
 
     def status(self) -> StandingState | None:
         """None unless all of it runs."""

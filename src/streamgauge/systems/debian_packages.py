@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from streamgauge.core.errors import NotInstalled, SystemFailed
+from streamgauge.core.fetching import tell_fetching
 from streamgauge.core.folders import cache_folder
 from streamgauge.core.guardian import with_mark
 
@@ -75,12 +76,14 @@ def unpacked(package: str, remedy: str) -> Path:
         raise NotInstalled(f"{package} is not installed, and cannot be fetched without apt; {remedy}")
     root.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=root.parent, prefix=f".{package}-") as scratch:
+        tell_fetching(f"Debian's package {package}")
         made = _fetch(package, Path(scratch), remedy)
         try:
             made.rename(root)
         except OSError:
             if not root.exists():  # else somebody else was faster
                 raise
+    tell_fetching(f"Debian's package {package}", is_over=True)
     return root
 
 

@@ -10,7 +10,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from threading import Event
@@ -19,7 +19,7 @@ from streamgauge.core.errors import SystemFailed, Unreachable
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.core.scratch import ScratchFolder
 from streamgauge.jvm.class_archive import ClassArchive
-from streamgauge.jvm.jars import Progress, classpath, fetch, locked_version
+from streamgauge.jvm.jars import classpath, fetch, locked_version
 from streamgauge.jvm.java import find_java
 from streamgauge.systems import kafka_properties
 from streamgauge.systems.contract import START_DEADLINE_S, System
@@ -68,18 +68,16 @@ class KafkaCluster(System):
         properties: Mapping[str, str] | None = None,
         heap: str | None = None,
         dies_with_parent: bool = True,
-        progress: Callable[[Progress], None] | None = None,
     ) -> None:
         """`data_dir`: below which folder (on which disk) the data go; else the system's temporary one.
-        `properties`: broker properties to add or replace. `heap`: as in -Xmx.
-        `progress`: told of jars that had to be downloaded."""
+        `properties`: broker properties to add or replace. `heap`: as in -Xmx."""
         kafka_properties.check_brokers(brokers)
         kafka_properties.check_overrides(properties or {})
         self.brokers = brokers
         self.log_dir = log_dir.absolute()
         self.heap = heap or ("1g" if brokers == 1 else "512m")
         self._data_parent, self._overrides = data_dir, dict(properties or {})
-        self._dies_with_parent, self._progress = dies_with_parent, progress
+        self._dies_with_parent = dies_with_parent
         self._data: ScratchFolder | None = None
         self._nodes: list[Node] = []
         self._running: dict[str, subprocess.Popen[bytes]] = {}
@@ -91,7 +89,7 @@ class KafkaCluster(System):
         """Fetch the jars (first time only), format the data folders, start the brokers."""
         if self._running:
             raise SystemFailed("this Kafka cluster is already running; stop it first")
-        java, jars = find_java(), fetch("kafka", self._progress)
+        java, jars = find_java(), fetch("kafka")
         self._java, self._classpath = str(java.executable), classpath(jars)
         self._archive = ClassArchive("kafka", java, jars, _GC)
         try:

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,7 +23,6 @@ from streamgauge.core.errors import BadInput, StreamgaugeError
 from streamgauge.core.folders import state_folder
 from streamgauge.core.guardian import promise
 from streamgauge.core.scratch import remove_abandoned
-from streamgauge.jvm.jars import Progress
 from streamgauge.systems.kafka_cluster import DATA_PREFIX, KafkaCluster
 from streamgauge.systems.kafka_properties import check_brokers
 from streamgauge.systems.processes import STOP_DEADLINE_S
@@ -76,7 +75,7 @@ class LocalCluster:
         )
 
 
-def up(brokers: int = 1, progress: Callable[[Progress], None] | None = None) -> LocalCluster:
+def up(brokers: int = 1) -> LocalCluster:
     """Start the local cluster, or return the one that is up already with as many brokers."""
     check_brokers(brokers)
     with _only_one():
@@ -90,7 +89,7 @@ def up(brokers: int = 1, progress: Callable[[Progress], None] | None = None) -> 
             )
         settled = promise(_MODULE, {})
         _clean_up(state)
-        started = _start(brokers, progress)
+        started = _start(brokers)
         settled()
         return started
 
@@ -146,13 +145,12 @@ def broker_count(brokers: int) -> str:
     return "1 broker" if brokers == 1 else f"{brokers} brokers"
 
 
-def _start(brokers: int, progress: Callable[[Progress], None] | None) -> LocalCluster:
+def _start(brokers: int) -> LocalCluster:
     cluster = KafkaCluster(
         brokers=brokers,
         log_dir=_folder() / "logs",
         data_dir=_folder() / "data",
         dies_with_parent=False,
-        progress=progress,
     )
     try:
         cluster.launch()
