@@ -19,7 +19,7 @@ from streamgauge.tables.events import SENDS
 from ..recording.recorder import Recorder
 from .fakes import START_NS, FakeClock, FakeProducer
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class Sent:

@@ -25,7 +25,7 @@ from .stage import READING
 
 pytestmark = pytest.mark.process
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class Pipes:

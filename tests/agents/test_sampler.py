@@ -117,7 +117,7 @@ def test_it_looks_again_and_again_and_tells_each_time(monkeypatch: pytest.Monkey
 
     sampler = Sampler(OWN, machine=False, each_time=each_time)
     sampler.start()
-    assert third_time.wait(20)
+    assert third_time.wait(60)
     sampler.stop()
     assert calls[:3] == [2, 3, 4], "called after every look but the first"
     assert len(sampler.rows) == len(calls) + 2

@@ -187,7 +187,7 @@ def test_it_ends_cleanly_even_while_it_waits_for_kafka(config: Path, sent: signa
             assert process.stderr is not None
             warned = process.stderr.readline() + process.stderr.readline()
             process.send_signal(sent)
-            assert process.wait(20) == 0
+            assert process.wait(60) == 0
             session.wait_for_end()
         assert "LOOP,0" in session.said
         assert "Traceback" not in process.stderr.read()
@@ -202,8 +202,8 @@ def test_several_processes_on_one_port(config: Path) -> None:
         seen = {ask(told, "GET", "/metrics")[1].split('process="')[1].split('"')[0] for _ in range(40)}
         assert seen == {"0", "1"}
         process.terminate()
-        assert process.wait(20) == 0
-        _, alive = psutil.wait_procs(children, timeout=5)
+        assert process.wait(60) == 0
+        _, alive = psutil.wait_procs(children, timeout=60)
         assert alive == []
 
 
@@ -221,6 +221,6 @@ def test_of_several_processes_one_that_dies_is_started_again(config: Path) -> No
         assert second in children
         assert len(children) == 2
         process.terminate()
-        assert process.wait(20) == 0
-        _, alive = psutil.wait_procs(children, timeout=5)
+        assert process.wait(60) == 0
+        _, alive = psutil.wait_procs(children, timeout=60)
         assert alive == []

@@ -191,7 +191,7 @@ def test_nothing_is_left_when_all_are_ended(cluster: Cluster) -> None:
     ]
     assert before
     cluster.end()
-    _, alive = psutil.wait_procs(before, timeout=15)
+    _, alive = psutil.wait_procs(before, timeout=60)
     assert alive == []
 
 

@@ -58,7 +58,7 @@ def _follow(address: str) -> list[dict[str, Any]]:
     told, deadline = [], time.monotonic() + 120
     while time.monotonic() < deadline:
         try:
-            with urllib.request.urlopen(address + "live.json", timeout=10) as answer:
+            with urllib.request.urlopen(address + "live.json", timeout=60) as answer:
                 told.append(json.load(answer))
         except (OSError, urllib.error.URLError):
             return told
@@ -100,4 +100,4 @@ def test_its_cost_is_measured_and_kept(live_run: tuple[Path, str, list[dict[str,
 
 def test_the_topic_is_gone_with_the_run(kafka: str, live_run: tuple[Path, str, list[dict[str, Any]]]) -> None:
     admin = AdminClient({"bootstrap.servers": kafka})
-    assert not [name for name in admin.list_topics(timeout=20).topics if name.startswith("_streamgauge")]
+    assert not [name for name in admin.list_topics(timeout=60).topics if name.startswith("_streamgauge")]

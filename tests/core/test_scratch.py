@@ -41,7 +41,7 @@ def test_a_process_that_inherited_the_lock_keeps_the_folder(tmp_path: Path) -> N
         assert folder.path.exists()
     finally:
         heir.kill()
-        heir.wait(10)
+        heir.wait(60)
     remove_abandoned("data-", tmp_path)
     assert not folder.path.exists()
 

@@ -20,7 +20,7 @@ from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 
 AGENT = "producer-0"
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 READY: dict[str, Any] = {"ready": {"host": "h"}}
 
 

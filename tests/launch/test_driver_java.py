@@ -61,7 +61,7 @@ def test_who_is_in_a_hurry_waits_for_no_archive(monkeypatch: pytest.MonkeyPatch)
     java = DriverJava(is_light=True)
     gateway = begun(java, monkeypatch)
     java.end(leaves_archive=False)
-    assert gateway.proc.wait(10) == -9
+    assert gateway.proc.wait(60) == -9
     for finish in guardian._to_finish:
         finish()
     assert "ArchiveClassesAtExit" in DriverJava(is_light=True).options(), "the next one makes it"

@@ -187,11 +187,14 @@ def test_many_requests_over_one_connection(folder):
     """Answers that waited for Nagle's algorithm would take 40 ms each."""
     ours, theirs = folder
     ours.write_text("live/word.json", "{}")
-    begun = time.monotonic()
+    took_s = []
     for _ in range(200):
+        begun = time.monotonic()
         assert theirs.has("live/word.json")
+        took_s.append(time.monotonic() - begun)
 
-    assert time.monotonic() - begun < 4
+    # The quickest: a machine with other things to do makes some slower, but none quicker.
+    assert min(took_s) < 0.03
 
 
 def test_a_method_that_there_is_not_does_no_harm(folder):

@@ -34,7 +34,7 @@ os.kill(os.getpid(), 9)
 
 
 def topics_of(kafka: str) -> set[str]:
-    return set(AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=20).topics)
+    return set(AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=60).topics)
 
 
 @pytest.mark.broker

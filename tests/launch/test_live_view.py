@@ -81,7 +81,7 @@ def test_spark_without_the_jars_leaves_no_topic_behind(
     [words] = said
     assert words.startswith("live view: none: Spark cannot read the topic: ")
     assert "kafka" in words
-    topics = AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=20).topics
+    topics = AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=60).topics
     assert not [name for name in topics if name.startswith("_streamgauge")]
 
 

@@ -9,7 +9,7 @@ from streamgauge.recording import background
 from streamgauge.recording.background import BackgroundWriter
 
 HOLD = 100
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 """Only a writer that hangs waits as long."""
 
 

@@ -27,7 +27,7 @@ QUIET = {"log_level": 0}
 def one_message_there_and_back(bootstrap: str, replicas: int) -> bytes:
     client = {"bootstrap.servers": bootstrap, **QUIET}
     admin = AdminClient(client)
-    admin.create_topics([NewTopic("t", 1, replicas)])["t"].result(20)
+    admin.create_topics([NewTopic("t", 1, replicas)])["t"].result(60)
     producer = Producer({**client, "acks": "all"})
     producer.produce("t", b"hello")
     assert producer.flush(20) == 0

@@ -24,7 +24,7 @@ def test_a_burst_goes_through_and_its_topic_goes_too(tmp_path: Path, monkeypatch
         assert isinstance(primed, dict)
         assert primed["messages_count"] >= 20
         admin = AdminClient({"bootstrap.servers": cluster.endpoints()["bootstrap"]})
-        wait_for(lambda: not [t for t in admin.list_topics(timeout=10).topics if "priming" in t])
+        wait_for(lambda: not [t for t in admin.list_topics(timeout=60).topics if "priming" in t])
 
         told = Event()
         told.set()

@@ -31,7 +31,7 @@ def stranger(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", f"{data}/broker-1"])
     yield process
     process.kill()
-    process.wait(10)
+    process.wait(60)
 
 
 def write_state(folder: Path, state: LocalCluster) -> None:
@@ -127,7 +127,7 @@ def test_up_outlives_its_command_and_down_removes_everything(state_folder: Path)
         (broker,) = state.processes.values()
         assert state.ended() is None
         psutil.Process(broker.pid).kill()
-        psutil.wait_procs([psutil.Process(broker.pid)] if psutil.pid_exists(broker.pid) else [], timeout=10)
+        psutil.wait_procs([psutil.Process(broker.pid)] if psutil.pid_exists(broker.pid) else [], timeout=60)
         assert local_cluster.status() is None, "a dead broker is noticed"
         assert f"the local cluster at {state.bootstrap} is gone" in (state.ended() or "")
         again = local_cluster.up(1)

@@ -25,14 +25,14 @@ def config(tmp_path: Path) -> Path:
 def test_it_is_up_inside_and_gone_afterwards(config: Path, tmp_path: Path, processes: int) -> None:
     with PushGateway(config=config, log_dir=tmp_path / "logs", processes=processes) as gateway:
         address = gateway.endpoints()["monitoring"]
-        with urllib.request.urlopen(f"{address}/healthz", timeout=20) as response:
+        with urllib.request.urlopen(f"{address}/healthz", timeout=60) as response:
             assert response.read() == b"ok\n"
         pids = gateway.processes()
         assert list(pids) == [f"gateway-{n + 1}" for n in range(processes)]
         running = [psutil.Process(pid) for pid in pids.values()]
         with pytest.raises(SystemFailed, match="already running"):
             gateway.launch()
-    _, alive = psutil.wait_procs(running, timeout=5)
+    _, alive = psutil.wait_procs(running, timeout=60)
     assert alive == []
     assert gateway.processes() == {}
     gateway.stop()

@@ -124,8 +124,8 @@ def test_a_cold_loop_has_the_making_of_the_client_added() -> None:
     bench = Bench()
     produced = bench.loops.produce(bench.place, MESSAGES, warm=False)
     consumed = bench.loops.consume(bench.place, MESSAGES, warm=False)
-    assert LOOP_NS - PAUSED_NS < produced.elapsed_ns < LOOP_NS + 10**9
-    assert LOOP_NS < consumed.elapsed_ns < LOOP_NS + 10**9
+    assert LOOP_NS - PAUSED_NS < produced.elapsed_ns < LOOP_NS + 60 * 10**9
+    assert LOOP_NS < consumed.elapsed_ns < LOOP_NS + 60 * 10**9
     assert bench.driver.loaded == 1
 
 

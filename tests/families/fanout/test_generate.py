@@ -14,7 +14,7 @@ from tests.cli.streamgauge_command import in_process, streamgauge
 def test_sends_what_it_says(kafka: str) -> None:
     topic = "test-generate"
     admin = AdminClient({"bootstrap.servers": kafka})  # Kept: without it the request is given up.
-    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(20)
+    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(60)
     done = streamgauge("generate", kafka, topic, "3", "20", "64", "complex", "--duration", "1s")
     assert done.returncode == 0, done.stderr
     assert "150 messages sent, 150 delivered" in done.stdout

@@ -122,5 +122,5 @@ def test_a_case_that_failed_has_its_row(swept: tuple[Path, str, str]) -> None:
 def test_no_topic_is_left_on_the_broker(swept: tuple[Path, str, str], kafka: str) -> None:
     from confluent_kafka.admin import AdminClient
 
-    topics = AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=10).topics
+    topics = AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=60).topics
     assert not [name for name in topics if swept[0].name in name]

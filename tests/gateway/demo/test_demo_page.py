@@ -51,7 +51,7 @@ def gateway(kafka: str, topics: tuple[str, str], tmp_path_factory: pytest.TempPa
         assert process.stdout is not None
         yield process.stdout.readline().strip()
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
 
 def _running(folder: Path, *flags: str) -> subprocess.Popen[str]:
