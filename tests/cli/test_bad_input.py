@@ -72,7 +72,7 @@ def test_a_wrong_workload(tmp_path: Path, change: tuple[str, str], words: str) -
         (("sweep", "--stream-size", "10", "--message-size", "64"), "10 bytes hold no message of 64 bytes"),
         (("sweep", "--stream-size", "64,10"), "sweep: load: stream_size: 10 bytes hold no message"),
         (("sweep", "--replicas", "3"), "3 replicas need as many brokers; target kafka has 1"),
-        (("sweep", "--eos"), "transactions: need acks: all"),
+        (("sweep", "--eos"), "--eos: exactly once needs --acks all; it is --acks 1"),
         (
             ("sweep", "--case", "colour=red"),
             "'colour=red' is not knob=value; knobs: topics",
