@@ -79,7 +79,6 @@ def test_a_wrong_workload(tmp_path: Path, change: tuple[str, str], words: str) -
         ),
         (("sweep", "--case", "completions=maybe"), "'maybe' is neither true nor false"),
         (("sweep", "--acks", "1,all", "--case", "acks=0"), "cases: acks is swept, too"),
-        (("sweep", "--eos"), "--eos: exactly once needs --acks all; it is --acks 1"),
         (("sweep", "--eos", "--acks", "1,all"), "--eos: exactly once needs --acks all; it is --acks 1,all"),
         (("sweep", "--case", "eos=true"), "--case eos=true: exactly once needs acks=all in it"),
         (("sweep", "--resume", "runs/nothing"), "runs/nothing: no such run folder"),
