@@ -14,6 +14,7 @@ from streamgauge.analysis.pipeline import analyze_with
 from streamgauge.core.outcomes import Outcome
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.plan_file import write_plan
+from streamgauge.report import results
 from streamgauge.report.case_document import CasesDocument
 from streamgauge.report.csv_files import results_csv
 from streamgauge.report.results import results_document
@@ -84,6 +85,20 @@ def test_they_are_in_every_medium(run: RunDir) -> None:
     assert [row["objectives.p99<20ms.outcome"] for row in rows] == ["met", "missed", "met"]
     assert float(rows[1]["objectives.p99<20ms.figure"]) == pytest.approx(30, rel=1e-3)
     jsonschema.Draft202012Validator(results_schema()).validate(run.read_json(run.results_document))
+
+
+def test_a_document_that_says_nothing_of_objectives_passes_none(
+    run: RunDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = results_document(run)
+    silent.objectives = None
+
+    class Silent:
+        def document(self, *_: object) -> object:
+            return silent
+
+    monkeypatch.setattr(results, "family_of", lambda _: Silent())
+    assert results_document(run).objectives is Outcome.NOT_DECIDABLE
 
 
 def test_without_objectives_nothing_is_said_of_them(tmp_path: Path) -> None:
