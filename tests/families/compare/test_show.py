@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.families.compare.words import bytes_text, interval_text, p_text
+from streamgauge.families.compare.places import bytes_text
+from streamgauge.families.compare.words import interval_text, p_text
 from streamgauge.report.csv_files import results_csv
 from streamgauge.report.quantities import percent_text
 from streamgauge.report.results import results_document

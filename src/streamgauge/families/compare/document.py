@@ -15,6 +15,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.verdicts import Cause, CauseCode, cause
 from streamgauge.families.compare.event_tables import ENGINE
 from streamgauge.families.compare.outcomes import known_of
+from streamgauge.families.compare.places import place_words
 from streamgauge.families.compare.planned_comparison import PlannedComparison, Side
 from streamgauge.families.compare.result_tables import APPLIED_SETTINGS, COMPARISONS, REPETITIONS, subject_of
 from streamgauge.families.compare.section import Comparison
@@ -197,7 +198,10 @@ class CompareDocument(Document):
 
     @property
     def parts(self) -> Mapping[str, Verdicts]:
-        return {place_of(row): row for row in self.comparisons}
+        return {
+            place_words(row.operation, row.temperature, row.messages, row.length): row
+            for row in self.comparisons
+        }
 
 
 def compare_document(run: RunDir, plan: Plan, tables: ResultTables) -> CompareDocument:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from streamgauge.families.compare.document import Compared, Conditions, OfBoth
+from streamgauge.families.compare.places import bytes_text
 from streamgauge.families.compare.words import (
-    bytes_text,
     cell_name,
     interval_text,
     p_text,

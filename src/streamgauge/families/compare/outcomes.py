@@ -43,4 +43,4 @@ def known_of(row: Mapping[str, Any], objective: Objective) -> Known:
         time_us = row[side][f"{name}_us"]
         return Known(None if time_us is None else time_us / _US_PER_MS)
     found = row["accounting"][_COUNTS[metric.name]]
-    return Known(found, why_not=cause(CauseCode.NOT_LOOKED_FOR))
+    return Known(found, why_not=cause(CauseCode.VALUES_NOT_CHECKED))

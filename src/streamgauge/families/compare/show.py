@@ -8,13 +8,12 @@ from functools import partial
 
 from streamgauge.families.compare.document import Compared, CompareDocument, Conditions, Times, Total
 from streamgauge.families.compare.figures import heat_map, repetitions_figure
+from streamgauge.families.compare.places import OPERATION_NAMES, bytes_text
 from streamgauge.families.compare.repetitions_csv import repetitions_csv
 from streamgauge.families.compare.result_tables import REPETITIONS
 from streamgauge.families.compare.words import (
     LEGEND,
-    OPERATION_NAMES,
     TEMPERATURE_MEANINGS,
-    bytes_text,
     cell_name,
     interval_text,
     library_text,

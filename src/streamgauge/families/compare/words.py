@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from streamgauge.core.units import format_bytes
 from streamgauge.core.verdicts import Integrity
 from streamgauge.families.compare.document import AppliedSetting, Compared, Conditions, Library, Verdict
+from streamgauge.families.compare.places import cell_words, place_words
 from streamgauge.report.document import State
-from streamgauge.report.quantities import NOTHING, count_text, percent_text
-
-OPERATION_NAMES = {"produce": "Produce", "consume": "Consume", "round_trip": "Round trip"}
+from streamgauge.report.quantities import NOTHING, percent_text
 
 TEMPERATURE_MEANINGS = {
     "cold": "from before the client is made: connection, metadata and producer id count",
@@ -24,17 +22,11 @@ LEGEND = (
 
 
 def place_text(row: Compared) -> str:
-    """`produce warm 1,000 × 100 B`."""
-    return f"{OPERATION_NAMES[row.operation].lower()} {row.temperature} {cell_name(row)}"
+    return place_words(row.operation, row.temperature, row.messages, row.length)
 
 
 def cell_name(row: Compared) -> str:
-    return f"{count_text(row.messages)} × {bytes_text(row.length)}"
-
-
-def bytes_text(length: int) -> str:
-    """Plain bytes, as the lengths of a comparison are given."""
-    return f"{count_text(length)} B" if length % 1024 or length < 1024 else format_bytes(length)
+    return cell_words(row.messages, row.length)
 
 
 def interval_text(interval: tuple[float, float] | None) -> str:
