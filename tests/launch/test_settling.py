@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.steady_state import SLOT_S
+from streamgauge.core.steady_state import SLOT_S, Unrest
 from streamgauge.launch.levels import levels_of
 from streamgauge.launch.meeting import MEASURE, Call
 from streamgauge.launch.settling import Settling, look_at, measured_slots
-from streamgauge.plan.warm_up_file import WarmUpEnding
+from streamgauge.plan.warm_up_file import Series, WarmUpEnding
 from streamgauge.spec.load import Load
 
 LEAD = 2
@@ -163,6 +163,17 @@ def test_systems_have_to_be_at_rest_too() -> None:
     assert rest_since([told(latency)], compiling) == pytest.approx(40, abs=2)
     rising = np.linspace(0.1, 1.9, 60)
     assert rest_since([told(latency)], rising) is None
+
+
+def test_a_plateau_of_a_few_seconds_is_no_rest_where_no_cpu_is_left() -> None:
+    # As a cold broker gave it: a backlog of 1.4 s that stood still for five seconds while it compiled.
+    latency = np.concatenate([np.linspace(1e8, 1.4e9, 8), 1.4e9 * noise(20)])
+    levels = levels_of([told(latency)], None)
+    assert look_at(levels).rest is not None
+    busy = look_at(levels, 48)
+    assert busy.rest is None
+    assert busy.waiting is not None
+    assert (busy.waiting.series, busy.waiting.unrest) == (Series.LATENCY, Unrest.TOO_SHORT)
 
 
 def test_too_little_is_known() -> None:

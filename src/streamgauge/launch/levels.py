@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
+import psutil
 from numpy.typing import NDArray
 
 from streamgauge.core.steady_state import SLOT_S
@@ -18,6 +19,9 @@ from streamgauge.plan.warm_up_file import Series, WarmUpLevels
 
 _LEAST_TOLD = 0.5
 """Of all slots, with a message in them: of fewer nothing can be said."""
+
+_SPARE_SHARE = 0.05
+"""Of all cores: a machine with less to spare has none."""
 
 Values = NDArray[np.float64]
 Told = list[list[list[float | None]]]
@@ -83,11 +87,12 @@ def _cores(cpu_s: Values) -> Values:
 
 
 class SystemCpu:
-    """CPU of the systems under test, looked at by the launcher."""
+    """CPU of the systems under test and of this machine, looked at by the launcher."""
 
     def __init__(self, pids: Mapping[str, int]) -> None:
         self._clocks = [_cpu_clock(pid) for pid in pids.values()]
         self._seen: list[tuple[float, float]] = []
+        self._idle_s: list[float] = []
 
     def look(self, now_s: float) -> None:
         used = 0.0
@@ -95,6 +100,18 @@ class SystemCpu:
             with suppress(OSError):  # a process that has ended uses no more
                 used += time.clock_gettime(clock)
         self._seen.append((now_s, used))
+        times = psutil.cpu_times()
+        self._idle_s.append(times.idle + getattr(times, "iowait", 0.0))
+
+    def is_left(self, slots: int) -> bool:
+        """Whether this machine had any to spare during the last slots."""
+        looks = [(at_s, idle) for (at_s, _), idle in zip(self._seen, self._idle_s, strict=True)]
+        looks = [look for look in looks if look[0] >= looks[-1][0] - slots * SLOT_S]
+        if len(looks) < 2:
+            return True
+        (first_s, first_idle), (last_s, last_idle) = looks[0], looks[-1]
+        cores = psutil.cpu_count() or 1
+        return last_idle - first_idle > _SPARE_SHARE * cores * (last_s - first_s)
 
     def used_s(self, slots: int) -> Values | None:
         """At the end of each slot, the last of which is now; None where there is no process of ours."""

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from streamgauge.core.steady_state import SLOT_S, TOLERANCE, settled
+from streamgauge.core.steady_state import LEAST_SLOTS, SLOT_S, TOLERANCE, settled
 from streamgauge.launch.levels import Levels, SystemCpu, levels_of
 from streamgauge.launch.meeting import MEASURE, Call
 from streamgauge.plan.warm_up_file import Series, Waiting, WarmUp, WarmUpEnding
@@ -24,6 +24,9 @@ _CPU_TOLERANCE = 0.25
 """It tells of what is still on its way where the latency does not yet, such as a Java that compiles. What is
 quoted is the latency, which keeps to its own tolerance: the last methods, which a Java compiles beside its
 work for many seconds more, are not waited for."""
+_LEAST_BUSY_SLOTS = 3 * LEAST_SLOTS
+"""Where the machine has no CPU left: there a cold Java, which compiles, keeps a backlog at one level for
+seconds."""
 _LOOK_SLOTS = 2
 """Agents tell of so many slots at a time."""
 
@@ -69,7 +72,8 @@ class Settling:
         if slots < 2 or (self._levels is not None and slots <= len(self._levels.agents_cores)):
             return  # nothing new
         self._levels = levels_of(told, self._systems.used_s(slots))
-        seen = look_at(self._levels)
+        is_left = self._systems.is_left(LEAST_SLOTS)
+        seen = look_at(self._levels, LEAST_SLOTS if is_left else _LEAST_BUSY_SLOTS)
         if seen.waiting is not None and not (self._waited and self._waited[-1].is_same(seen.waiting)):
             self._waited.append(seen.waiting)
         self.judge(slots, seen.rest)
@@ -131,13 +135,15 @@ def measured_slots(load: Load) -> int | None:
     return math.ceil(load.total_messages / load.rate / SLOT_S)
 
 
-def look_at(levels: Levels) -> Look:
-    """Since which slot latency and CPU are at rest; else what keeps the load from it."""
+def look_at(levels: Levels, least: int = LEAST_SLOTS) -> Look:
+    """Since which slot latency and CPU are at rest, for so many slots at least; else what is waited for."""
     if levels.latency_ms is None:
         return Look(None, Waiting(slot=len(levels.agents_cores), series=Series.LATENCY))
     starts = []
     for series, values in levels:
-        found = settled(values, tolerance=TOLERANCE if series is Series.LATENCY else _CPU_TOLERANCE)
+        found = settled(
+            values, least=least, tolerance=TOLERANCE if series is Series.LATENCY else _CPU_TOLERANCE
+        )
         if found.start is None:
             why = Waiting(slot=len(values), series=series, unrest=found.unrest, change=round(found.change, 3))
             return Look(None, why)
