@@ -85,3 +85,22 @@ def test_steps_are_carried_out_a_slice_at_a_time(clock: Clock) -> None:
     asyncio.run(run())
     assert after_turn[0] == 3
     assert all(later - sooner <= 3 for sooner, later in itertools.pairwise(after_turn))
+
+
+def test_who_breaks_down_does_not_hold_up_the_others() -> None:
+    taken, done, told = Turns(0.002), list[str](), list[object]()
+
+    def breaks() -> None:
+        raise RuntimeError("a bug")
+
+    async def run() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: told.append(what["exception"]))
+        taken.wait("a", breaks)
+        taken.wait("b", lambda: done.append("b"))
+        async with asyncio.timeout(10):
+            while not done:
+                await asyncio.sleep(0)
+
+    asyncio.run(run())
+    assert done == ["b"]
+    assert [str(each) for each in told] == ["a bug"]

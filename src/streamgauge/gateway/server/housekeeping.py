@@ -57,13 +57,11 @@ class Housekeeping:
         now_ns, now_s = time.monotonic_ns(), time.monotonic()
         self._probe(now_ns)
         self._server.gateway.budget.look(now_ns)
-        self._server.gateway.budget.turns.carry_out(
-            OURS, chain(self._give_up_sessions(now_ns), self._drop_connections(now_ns, now_s))
-        )
+        turns = self._server.gateway.budget.turns
+        turns.carry_out(OURS, chain(self._give_up_sessions(now_ns), self._drop_connections(now_ns, now_s)))
         if now_s - self._synced_s >= _SYNC_EVERY_S:
             self._synced_s = now_s
-            self._sync(now_ns)
-            self._forget_pasts(now_ns)
+            turns.carry_out(OURS, chain(self._sync(now_ns), self._forget_pasts(now_ns)))
         self._server.gateway.delivery.schedule()
 
     def _probe(self, now_ns: int) -> None:
@@ -112,7 +110,7 @@ class Housekeeping:
                 websocket.drop(Reason.NO_SESSION)
                 yield
 
-    def _sync(self, now_ns: int) -> None:
+    def _sync(self, now_ns: int) -> Iterator[None]:
         """Per session: how long it has been bound, for clients that measure whether they keep up; and
         whether clients that promised to say something from time to time have."""
         for session in list(self._server.gateway.sessions.values()):
@@ -125,10 +123,13 @@ class Housekeeping:
                 allowed_ns = binding.inactivity_ms * _NS_PER_MS + int(_HEARTBEAT_GRACE_S * _NS_PER_S)
                 if now_ns - session.last_request_ns > allowed_ns:
                     link.account.drop(Reason.SILENT)
+            yield
 
-    def _forget_pasts(self, now_ns: int) -> None:
+    def _forget_pasts(self, now_ns: int) -> Iterator[None]:
         moved = self._server.gateway.delivery.cohorts.moved
         for session in list(moved):
             session.progress.forget(now_ns - int(_PAST_KEPT_S * _NS_PER_S))
             if not session.progress.has_past:
-                del moved[session]
+                # It may have ended since.
+                moved.pop(session, None)
+            yield

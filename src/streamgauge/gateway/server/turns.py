@@ -64,15 +64,20 @@ class Turns:
     def _begin(self) -> None:
         """A new turn of the loop: first those who have waited, then who has sent something since."""
         self._is_called, self._spent_ns = False, 0
-        for _ in range(len(self)):
-            network, waiting = next(iter(self._waiting.items()))
-            del self._waiting[network]
-            go_on = waiting.popleft()
-            if waiting:
-                # Behind all others.
-                self._waiting[network] = waiting
-            go_on()
-            if self._spent_ns > self._slice_ns:
-                break
-        if self._waiting:
-            self._call()
+        try:
+            for _ in range(len(self)):
+                self._let_in_next()
+                if self._spent_ns > self._slice_ns:
+                    break
+        finally:
+            if self._waiting:
+                self._call()
+
+    def _let_in_next(self) -> None:
+        network, waiting = next(iter(self._waiting.items()))
+        del self._waiting[network]
+        go_on = waiting.popleft()
+        if waiting:
+            # Behind all others.
+            self._waiting[network] = waiting
+        go_on()
