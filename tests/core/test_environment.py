@@ -46,3 +46,12 @@ def test_the_cpu_is_named_as_the_kernel_names_it(monkeypatch: pytest.MonkeyPatch
     (tmp_path / "cpuinfo").write_text("processor\t: 0\nmodel name\t: Abacus 9000: fast\n")
     monkeypatch.setattr(environment, "Path", lambda _: tmp_path / "cpuinfo")
     assert describe_machine()["cpu"] == "Abacus 9000: fast"
+
+
+def test_what_people_turn_before_they_measure_is_noted() -> None:
+    found = describe_machine()
+    assert found["distribution"] is None or found["distribution"]
+    assert found["swap_bytes"] >= 0
+    assert found["disk"].get("file_system")
+    assert found["sysctls"]["net.core.rmem_max"].isdigit()
+    assert json.loads(json.dumps(found)) == found

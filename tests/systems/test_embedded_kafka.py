@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from streamgauge.spec.system import SystemSpec
 from streamgauge.systems import local_cluster
@@ -46,3 +48,21 @@ def test_a_cluster_that_is_up_is_used_if_it_is_as_wanted(
             assert made.endpoints() == {"bootstrap": "127.0.0.1:9"}
             assert made.processes() == {"broker-1": 4711}
             assert made.ended() == "gone"
+
+
+def test_heap_and_java_options_are_the_brokers_own(tmp_path: Path) -> None:
+    spec = KafkaClusterSpec(heap="2g", java_options=("-XX:+UseZGC",))
+    made = EmbeddedKafka.of(spec, tmp_path)
+    assert isinstance(made, EmbeddedKafka), "the local cluster, if one is up, has others"
+    flags = made._jvm_flags()
+    assert flags[:2] == ["-Xms2g", "-Xmx2g"]
+    assert flags[-1] == "-XX:+UseZGC"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"heap": "much"}, {"java_options": ["-Xmx2g"]}, {"java_options": ["x"]}, {"java_options": ["-cp"]}],
+)
+def test_java_options_that_are_none_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        KafkaClusterSpec.model_validate(wrong)

@@ -20,6 +20,21 @@ class KafkaClusterSpec(SystemSpec):
     kind: Literal["kafka_cluster"] = "kafka_cluster"
     brokers: int = Field(default=1, ge=1, le=5)
 
+    heap: str | None = Field(default=None, pattern=r"^[1-9][0-9]*[kmgKMG]$")
+    """Of each broker, as in -Xmx: 2g; else 1g of one broker, 512m of several."""
+    java_options: tuple[str, ...] = ()
+    """More of Java's, behind ours."""
+
+    @field_validator("java_options")
+    @classmethod
+    def _options(cls, options: tuple[str, ...]) -> tuple[str, ...]:
+        for option in options:
+            if not option.startswith("-") or option.startswith(("-cp", "-jar", "--class-path", "-classpath")):
+                raise ValueError(f"{option!r} is no option of Java's for a broker; as in -XX:+UseZGC")
+            if option.startswith(("-Xmx", "-Xms")):
+                raise ValueError(f"{option!r}: say heap: instead")
+        return options
+
     @field_validator("brokers")
     @classmethod
     def _odd(cls, brokers: int) -> int:
@@ -47,7 +62,9 @@ class EmbeddedKafka(KafkaCluster):
     @classmethod
     def of(cls, wanted: SystemSpec, log_dir: Path) -> System:
         running = local_cluster.status()
-        if running is None or running.brokers != wanted.process_count or wanted.properties:
+        assert isinstance(wanted, KafkaClusterSpec)
+        is_plain = not (wanted.properties or wanted.heap or wanted.java_options)
+        if running is None or running.brokers != wanted.process_count or not is_plain:
             return super().of(wanted, log_dir)
         return ClusterInUse(running)
 

@@ -10,7 +10,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from threading import Event
@@ -67,15 +67,17 @@ class KafkaCluster(System):
         data_dir: Path | None = None,
         properties: Mapping[str, str] | None = None,
         heap: str | None = None,
+        java_options: Sequence[str] = (),
         dies_with_parent: bool = True,
     ) -> None:
         """`data_dir`: below which folder (on which disk) the data go; else the system's temporary one.
-        `properties`: broker properties to add or replace. `heap`: as in -Xmx."""
+        `properties`: broker properties to add or replace. `heap`: as in -Xmx; `java_options`: behind ours."""
         kafka_properties.check_brokers(brokers)
         kafka_properties.check_overrides(properties or {})
         self.brokers = brokers
         self.log_dir = log_dir.absolute()
         self.heap = heap or ("1g" if brokers == 1 else "512m")
+        self._java_options = tuple(java_options)
         self._data_parent, self._overrides = data_dir, dict(properties or {})
         self._dies_with_parent = dies_with_parent
         self._data: ScratchFolder | None = None
@@ -210,7 +212,7 @@ class KafkaCluster(System):
         self._running = {}
 
     def _jvm_flags(self) -> list[str]:
-        return [f"-Xms{self.heap}", f"-Xmx{self.heap}", *_GC, *_LOGGING]
+        return [f"-Xms{self.heap}", f"-Xmx{self.heap}", *_GC, *_LOGGING, *self._java_options]
 
     def _properties_file(self, node: Node) -> Path:
         return self.data_folder / f"{node.name}.properties"

@@ -133,3 +133,21 @@ def test_what_is_wrong_with_a_transport_concerns_that_one_only(
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"--env-file .*no.env: cannot be read"):
         read_env_file(tmp_path / "no.env")
+
+
+def test_numbers_as_people_write_them_and_keys_without_what_they_are_of(tmp_path: Path) -> None:
+    found = read(tmp_path, "warmUpIterations=10K\niterations=100K\nmaxRpsLimit=25k\ntransport=kafka\n")
+    assert (found.warm_up, found.iterations, found.rps) == ("10000", "100000", "25000")
+    assert found.transport == "kafka"
+
+
+def test_the_sample_file_is_read_as_it_is() -> None:
+    found = read_env_file(Path(__file__).parents[3] / "docs" / "examples" / "transport-bench.env")
+    assert (found.iterations, found.acks, found.complaints) == ("100000", "all", {})
+
+
+def test_a_file_goes_over_what_held_before(tmp_path: Path) -> None:
+    before = read(tmp_path, "kafka.producers.lingerMs=0\nkafka.consumers.fetchMaxWaitMs=0\n")
+    (tmp_path / "more.env").write_text("kafka.producers.lingerMs=5\n")
+    both = read_env_file(tmp_path / "more.env", before)
+    assert both.kafka_settings == {"linger_ms": 5, "fetch_max_wait_ms": 0}

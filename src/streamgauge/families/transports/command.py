@@ -32,12 +32,18 @@ _USUAL_ITERATIONS, _JVM_WARM_UP = 100_000, "10k"
 _SPARE_S = 90.0
 """For the connection, and for what a transport is behind when the last message was due."""
 _BAD_INPUT = 2
+_NO_BATCHING = Path(__file__).parent / "shipped" / "no-batching.env"
 
 
 class Profile(StrEnum):
     auto = "auto"
     low_latency = "low_latency"
     few_cores = "few_cores"
+
+
+class Preset(StrEnum):
+    usual = "usual"
+    no_batching = "no-batching"
 
 
 def transports(
@@ -68,6 +74,9 @@ def transports(
         EngineChoice | None,
         typer.Option(help="Where the loops run.", show_default="jvm, if all transports have it"),
     ] = None,
+    preset: Annotated[
+        Preset, typer.Option(help="Of Kafka's clients; no-batching: as transport-bench publishes.")
+    ] = Preset.usual,
     env_file: Annotated[Path | None, wish("transportLoadTest.*, kafka.* and aeron.* settings.")] = None,
     bootstrap: Bootstrap = None,
     aeron_dir: Annotated[str | None, wish("Media driver to use; else one is started.")] = None,
@@ -81,7 +90,8 @@ def transports(
     """Send orders through each transport at each rate; latency from the intended time, with ser/de."""
     from streamgauge.flags.asked import Asked
 
-    env = read_env_file(env_file) if env_file is not None else EnvFile()
+    env = read_env_file(_NO_BATCHING) if preset is Preset.no_batching else EnvFile()
+    env = read_env_file(env_file, env) if env_file is not None else env
     named = chosen_names(transport or env.transport or "kafka,aeron")
     names = _without_broken(named, env)
     chosen = engine.value if engine is not None else engine_for(names)
@@ -95,9 +105,10 @@ def transports(
     steps = _steps(
         rps or env.rps or _USUAL_RPS,
         ahead,
-        iterations or (None if seconds else env.iterations),
+        iterations,
         seconds,
         force=force,
+        at_least=_parsed("iterations", parse_count, env.iterations or str(_USUAL_ITERATIONS)),
     )
     workload = _workload(targets(names, choices), choices, steps, warm_up_limit, harness=harness)
     return Asked(workload, (*env.notes, f"engine {chosen}"), _BAD_INPUT if names != named else 0)
@@ -150,8 +161,15 @@ def _workload(
 
 
 def _steps(
-    rps: str, warm_up: str, iterations: str | None, seconds: str | None, *, force: bool
+    rps: str,
+    warm_up: str,
+    iterations: str | None,
+    seconds: str | None,
+    *,
+    force: bool,
+    at_least: int,
 ) -> list[dict[str, Any]]:
+    """`at_least`: messages of a step that no flag says the length of; more where these would be too short."""
     if iterations is not None and seconds is not None:
         raise BadInput("--iterations and --seconds both say how long; give one of them")
     rates = [_parsed("--rps", parse_rate, item) for item in rps.split(",") if item.strip()]
@@ -166,7 +184,7 @@ def _steps(
         elif iterations is not None:
             messages = _parsed("--iterations", parse_count, iterations)
         else:
-            messages = max(_USUAL_ITERATIONS, round(rate * SHORTEST_S))
+            messages = at_least if force else max(at_least, round(rate * SHORTEST_S))
         lasts_s = messages / rate
         if lasts_s < SHORTEST_S and not force:
             raise BadInput(

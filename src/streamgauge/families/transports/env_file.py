@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.core.errors import BadInput
+from streamgauge.core.units import parse_count
 
 _BOOLEANS = {"true": True, "false": False}
 _IDLE = "org.agrona.concurrent."
@@ -62,12 +63,13 @@ class EnvFile:
         return renamed
 
 
-def read_env_file(path: Path) -> EnvFile:
+def read_env_file(path: Path, over: EnvFile | None = None) -> EnvFile:
+    """`over`: what holds where the file says nothing."""
     try:
         lines = path.read_text().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"--env-file {path}: cannot be read: {error}") from None
-    found = EnvFile()
+    found = over or EnvFile()
     for number, line in enumerate(lines, 1):
         text = line.strip()
         if not text or text.startswith("#"):
@@ -88,6 +90,7 @@ def read_env_file(path: Path) -> EnvFile:
 
 
 def _take(found: EnvFile, key: str, value: str) -> None:
+    key = _SHORT.get(key, key)
     if key not in _KEYS:
         near = difflib.get_close_matches(key, _KEYS, 1, 0.6)
         meant = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(sorted(_FAMILIES))}"
@@ -159,13 +162,13 @@ def _checked(read: Callable[[str], Any]) -> Callable[[EnvFile, str], None]:
 
 
 def _number(value: str) -> int:
+    """Also as people write it: 10K, 1M."""
+    if value.startswith("-"):
+        raise ValueError(f"{value} is below 0")
     try:
-        number = int(value)
+        return parse_count(value)
     except ValueError:
         raise ValueError(f"{value!r} is not a whole number") from None
-    if number < 0:
-        raise ValueError(f"{value} is below 0")
-    return number
 
 
 def _boolean(value: str) -> bool:
@@ -248,4 +251,9 @@ _KEYS: dict[str, Callable[[EnvFile, str], None]] = {
     "aeron.mediaDriver.deleteDirOnShutdown": _checked(_boolean),
     "aeron.channel": _channel,
 }
+_SHORT = {
+    name: f"transportLoadTest.{name}"
+    for name in ("transport", "warmUpIterations", "iterations", "maxRpsLimit", "sendThreadsCount")
+}
+"""As the benchmark's own page writes them, without what they are of."""
 _FAMILIES = {f"{key.partition('.')[0]}.*" for key in _KEYS}

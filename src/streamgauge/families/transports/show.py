@@ -13,6 +13,7 @@ from streamgauge.families.transports.document import (
     TransportsDocument,
     TransportsFound,
 )
+from streamgauge.families.transports.published import HARDWARE, published_ms
 from streamgauge.report.case_document import Case
 from streamgauge.report.cases_show import histogram_files, rate_name, show_cases
 from streamgauge.report.cause_words import INTEGRITY_WORDS, VALIDITY_WORDS, cause_text
@@ -82,9 +83,24 @@ def _table(about: Transport, found: TransportsFound) -> Table:
         Column("integrity", is_spare=True),
         Column("validity"),
     ]
-    rows = [_row(found_row) for found_row in found.rows if found_row.transport == about.transport]
+    rows: list[TableRow] = []
+    has_published = False
+    for found_row in found.rows:
+        if found_row.transport == about.transport:
+            rows.append(_row(found_row))
+            published = published_ms(about.transport, found_row.rate_per_s)
+            if published is not None:
+                has_published = True
+                rows.append(_published_row(found_row.rate_per_s, published, len(columns)))
     note = f"{about.system or NOTHING} · {promises_text(about.promises)}"
+    if has_published:
+        note = f"{note}. {HARDWARE}"
     return Table(title, columns, rows, note=note)
+
+
+def _published_row(rate_per_s: float, published: dict[str, float], width: int) -> TableRow:
+    cells = [f"{rate_name(rate_per_s)} published", *(published.get(name) for name in SHOWN_PERCENTILES)]
+    return row(*cells, *([None] * (width - len(cells))), is_beside=True)
 
 
 def _row(found: TransportRow) -> TableRow:
