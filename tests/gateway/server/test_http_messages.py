@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gc
+from contextlib import suppress
 from http import HTTPStatus
 
 import h11
@@ -70,3 +72,15 @@ def test_a_refusal_closes() -> None:
     assert told.startswith(b"HTTP/1.1 404 Not Found\r\n")
     assert b"connection: close" in told.lower()
     assert told.endswith(b"\r\n\r\nnothing")
+
+
+def test_a_request_that_is_refused_leaves_nothing_for_the_collector() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(50):
+            with suppress(BadHttp):
+                Exchange(b"GET / HTTP/1.1\r\n\r\n")
+        assert gc.collect() < 50
+    finally:
+        gc.enable()

@@ -112,6 +112,8 @@ class Exchange:
                 self._peer.receive_data(data)
             return self._peer.next_event()
         except h11.RemoteProtocolError as error:
+            # h11 raises it from a frame that holds it: a circle, with all that the client has sent in it.
+            error.__traceback__ = None
             raise BadHttp(HTTPStatus(error.error_status_hint), str(error)) from None
 
 
