@@ -109,11 +109,11 @@ def _demo(workload: Path, out: Path) -> Demo:
     command = [sys.executable, "-m", "streamgauge.cli.main", "run", str(workload), "--out", str(out)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=_DEADLINE_S, check=False)
     wall_s = time.monotonic() - begun_s
-    runs = sorted(out.glob("*/report/results.json"))
+    runs = sorted(out.glob(f"*/{RunDir.results_document}"))
     if not runs:
         raise SystemExit(f"a demo left no results: {ended.stdout[-2000:]}{ended.stderr[-2000:]}")
     run = RunDir(str(runs[0].parent.parent))
-    cases: list[dict[str, Any]] = run.read_json("report/results.json")["cases"]
+    cases: list[dict[str, Any]] = run.read_json(run.results_document)["cases"]
     first, again = _stages(ended.stdout.splitlines() + ended.stderr.splitlines())
     return Demo(
         p50_ms=tuple(case["latency_ms"]["intended_to_received"]["p50"] for case in cases),
