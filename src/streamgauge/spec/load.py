@@ -234,9 +234,7 @@ class Load(SpecModel):
         if self.engine == "jvm":
             why = "the loops of engine: jvm are told beforehand how many messages to send"
         elif isinstance(self.rate, tuple):
-            why = (
-                "a load in steps comes to rest anew in each of them (a sweep over `rate` measures them apart)"
-            )
+            why = "a load in steps comes to rest anew in each of them (a case for each rate does not)"
         elif not self.consumers:
             why = "without a consumer there is no latency to come to rest"
         else:
