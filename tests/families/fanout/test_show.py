@@ -25,9 +25,10 @@ from streamgauge.families.fanout.figures import fanout_plots
 from streamgauge.families.fanout.published import HARDWARE, SLIPS, published
 from streamgauge.families.fanout.result_tables import LATENCY_COUNTS
 from streamgauge.families.fanout.show import show_fanout
-from streamgauge.families.fanout.tables import clients_text, fanout_tables
+from streamgauge.families.fanout.tables import clients_text, fanout_tables, verdict_table
 from streamgauge.report.document import IntegrityVerdict, State, ValidityVerdict
 from streamgauge.report.markdown_renderer import shown_markdown
+from streamgauge.report.medium import Tone
 from streamgauge.report.page_renderer import render_page
 from streamgauge.report.quantities import bits_text, cell_text
 from streamgauge.report.result_tables import ResultTables
@@ -230,3 +231,9 @@ def test_plots_by_clients() -> None:
     files = show_fanout(document_of(LADDER), TABLES).files
     assert set(files) == {f"plots/{name}-by-clients.{ending}" for name in plots for ending in ("svg", "png")}
     assert str(files["plots/latency-by-clients.png"]()[:4]).endswith("PNG'")
+
+
+def test_a_point_that_holds_by_figures_not_to_be_quoted_is_not_green() -> None:
+    invalid = ValidityVerdict(verdict=Validity.INVALID)
+    points = [point("gateway", "1", 1000, 3.2), point("gateway", "1", 2000, 3.2, validity=invalid)]
+    assert [row.cells[1].tone for row in verdict_table(points).rows] == [Tone.GOOD, Tone.WARN]

@@ -11,11 +11,13 @@ import jsonschema
 import pytest
 
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.verdicts import Validity
 from streamgauge.families.limit.document import LimitDocument
 from streamgauge.families.limit.search_file import SearchRecord, write_search
-from streamgauge.families.limit.show import curve_figure
+from streamgauge.families.limit.show import curve_figure, steps_table
 from streamgauge.report.csv_renderer import shown_csv
 from streamgauge.report.document import document_text
+from streamgauge.report.medium import Tone
 from streamgauge.report.results import results_document
 from streamgauge.report.schema import results_schema
 from tests.report.sample_run import HOSTILE, limit_run
@@ -96,3 +98,18 @@ def test_the_page_has_the_answer_and_no_foreign_markup(run: RunDir) -> None:
     assert "The limit" in made
     assert 'id="case-011"' in made
     assert HOSTILE not in made
+
+
+def test_a_rate_that_holds_by_figures_not_to_be_quoted_is_not_green(document: LimitDocument) -> None:
+    document = document.model_copy(deep=True)
+
+    def tones() -> dict[object, tuple[Tone, Tone]]:
+        table = steps_table(document)
+        place = [column.name for column in table.columns].index("validity")
+        return {row.cells[0].value: (row.cells[1].tone, row.cells[place].tone) for row in table.rows}
+
+    assert tones()[1000.0] == (Tone.GOOD, Tone.GOOD)
+    for case in document.cases:
+        case.validity.verdict = Validity.INVALID
+    assert tones()[1000.0] == (Tone.WARN, Tone.WARN)
+    assert tones()[4000.0] == (Tone.BAD, Tone.WARN)

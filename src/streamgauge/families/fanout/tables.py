@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from streamgauge.core.verdicts import Validity
 from streamgauge.families.fanout.document import GATEWAY, FanoutFound, Point, Saving
 from streamgauge.report.document import State
 from streamgauge.report.medium import Tone
@@ -65,7 +66,12 @@ def place_name(point: Point) -> str:
 def verdict_table(points: list[Point]) -> Table:
     columns = [Column("point"), Column("holds"), Column("status"), Column("integrity"), Column("validity")]
     words = {True: ("holds", Tone.GOOD), False: ("does not hold", Tone.BAD), None: (NOTHING, Tone.QUIET)}
-    rows = [row(place_name(point), Cell(*words[point.holds]), *verdict_cells(point)) for point in points]
+    rows = []
+    for point in points:
+        said, tone = words[point.holds]
+        if tone is Tone.GOOD and point.validity.verdict is not Validity.VALID:
+            tone = Tone.WARN  # what holds by figures that may not be quoted is no good news yet
+        rows.append(row(place_name(point), Cell(said, tone), *verdict_cells(point)))
     return Table("Every point", columns, rows)
 
 

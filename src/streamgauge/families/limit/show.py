@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from streamgauge.core.verdicts import Validity, worst_validity
 from streamgauge.families.limit.document import Ending, LimitDocument, LimitFound, Step
 from streamgauge.report.case_document import Case
 from streamgauge.report.cases_show import show_cases
-from streamgauge.report.cause_words import LIMIT_WORDS, limit_text
+from streamgauge.report.cause_words import LIMIT_WORDS, VALIDITY_WORDS, limit_text
 from streamgauge.report.medium import Tone
 from streamgauge.report.plot_parts import Axis, Colour, NumberText, Plot, Series, Style, short, value_axis
 from streamgauge.report.quantities import NOTHING, plural, rate_per_s_text, s_text
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.shown import Fact, Figures, Note, Section, Shown
 from streamgauge.report.shown_tables import Cell, Column, Table, TableRow, Unit, row
+from streamgauge.report.verdict_show import validity_tone
 from streamgauge.report.words import LEG_NAMES
 from streamgauge.spec.metrics import OF_MESSAGES, BoundUnit
 from streamgauge.spec.objective import read_objective
@@ -115,6 +117,9 @@ def steps_table(document: LimitDocument) -> Table:
     for step in document.limit.steps:
         cases = _deciding(document, step)
         words, tone = _VERDICTS[step.holds]
+        validity = worst_validity(case.validity.verdict for case in cases)
+        if tone is Tone.GOOD and validity is not Validity.VALID:
+            tone = Tone.WARN  # what holds by figures that may not be quoted is no good news yet
         delivered = [case.throughput.received_messages_per_s for case in cases]
         known = [per_s for per_s in delivered if per_s is not None]
         marks = " ".join(f"{trial.case}{'✓' if trial.holds else '✗'}" for trial in step.trials)
@@ -125,6 +130,7 @@ def steps_table(document: LimitDocument) -> Table:
                 Cell(words, tone, is_pill=True),
                 *(_worst(cases, name) for name in _STATISTICS),
                 min(known, default=None),
+                Cell(VALIDITY_WORDS[validity], validity_tone(validity)),
                 marks,
                 "; ".join(missed) or None,
             )
@@ -134,6 +140,7 @@ def steps_table(document: LimitDocument) -> Table:
         Column("verdict"),
         *(Column(name.replace("_", "."), Unit.MS) for name in _STATISTICS),
         Column("received/s", Unit.PER_S),
+        Column("validity", is_spare=True),
         Column("cases"),
         Column("why not", is_spare=True),
     ]
