@@ -6,7 +6,6 @@ its median would be another one.
 
 from __future__ import annotations
 
-import re
 import statistics
 import subprocess
 import sys
@@ -18,7 +17,8 @@ from typing import Any
 import yaml
 
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.stages import STAGE_WORDS, Stage
+from streamgauge.core.stages import stages_text
+from streamgauge.core.status import read_status
 from streamgauge.families.e2e.command import e2e
 from streamgauge.plan.warm_up_file import WarmUp, read_warm_ups
 from streamgauge.spec.loading import dump_yaml
@@ -29,9 +29,7 @@ ENOUGH = 0.9
 MOST_P50_MS = 10.0
 MOST_S = 25.0
 _DEADLINE_S = 300.0
-_STAGES = {words: stage for stage, words in STAGE_WORDS.items()}
-_LINE = re.compile(r"^(?P<words>[^:]+): (?P<seconds>[\d.]+) s$")
-_OF_A_CASE = (Stage.STARTING_AGENTS, Stage.WARMING_UP, Stage.MEASURING)
+_MEASURED_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -41,10 +39,10 @@ class Demo:
     p50_ms: tuple[float, ...]
     verdicts: tuple[str, ...]
     """Integrity and validity of each."""
-    stages_s: dict[Stage, float]
-    """Of the demo by itself: without the second round."""
+    stages_s: dict[str, float]
+    """Of both rounds."""
     wall_s: float
-    """Likewise."""
+    """Without what the second round was warming up and measuring."""
     warm_ups: tuple[WarmUp, ...]
 
     @property
@@ -57,12 +55,11 @@ class Demo:
         return max(self.ratio, 1 / self.ratio) <= WITHIN
 
     def line(self) -> str:
-        stages = " · ".join(f"{STAGE_WORDS[stage]} {seconds:.1f}" for stage, seconds in self.stages_s.items())
         first, again = self.p50_ms
         ends = ", ".join(f"{warm_up.seconds:.4g} s {warm_up.ended}" for warm_up in self.warm_ups)
         return (
             f"p50 {first:.2f} ms, again {again:.2f} ms: {self.ratio:.2f}×; {', '.join(self.verdicts)};"
-            f" warm-up {ends}\n   {self.wall_s:.1f} s in all: {stages}"
+            f" warm-up {ends}\n   {self.wall_s:.1f} s in all; both rounds: {stages_text(self.stages_s)}"
         )
 
 
@@ -114,26 +111,12 @@ def _demo(workload: Path, out: Path) -> Demo:
         raise SystemExit(f"a demo left no results: {ended.stdout[-2000:]}{ended.stderr[-2000:]}")
     run = RunDir(str(runs[0].parent.parent))
     cases: list[dict[str, Any]] = run.read_json(run.results_document)["cases"]
-    first, again = _stages(ended.stdout.splitlines() + ended.stderr.splitlines())
+    warm_ups = tuple(read_warm_ups(run).values())
+    again_s = sum(warm_up.seconds for warm_up in warm_ups[1:]) + _MEASURED_S
     return Demo(
         p50_ms=tuple(case["latency_ms"]["intended_to_received"]["p50"] for case in cases),
         verdicts=tuple(f"{case['integrity']['verdict']} {case['validity']['verdict']}" for case in cases),
-        stages_s=first,
-        wall_s=wall_s - sum(again.values()),
-        warm_ups=tuple(read_warm_ups(run).values()),
+        stages_s=read_status(run).stages_s,
+        wall_s=wall_s - again_s,
+        warm_ups=warm_ups,
     )
-
-
-def _stages(lines: list[str]) -> tuple[dict[Stage, float], dict[Stage, float]]:
-    """Seconds by stage of the demo, and of its second round, by the lines that a run tells in a pipe."""
-    both: tuple[dict[Stage, float], dict[Stage, float]] = ({}, {})
-    cases = 0
-    for line in lines:
-        found = _LINE.match(line.strip())
-        stage = _STAGES.get(found["words"]) if found else None
-        if found is None or stage is None:
-            continue
-        cases += stage is Stage.STARTING_AGENTS
-        seconds = both[1 if stage in _OF_A_CASE and cases > 1 else 0]
-        seconds[stage] = seconds.get(stage, 0.0) + float(found["seconds"])
-    return both
