@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from streamgauge.core.errors import NotInstalled, SystemFailed
 from streamgauge.systems import debian_packages, rabbitmq_server
-from streamgauge.systems.debian_packages import find_program
+from streamgauge.systems.debian_packages import Locked, Program, find_program, locked
 from streamgauge.systems.rabbitmq_server import RabbitMqServer
 from streamgauge.systems.redis_server import RedisServer
 
@@ -20,14 +21,17 @@ case "$*" in
   *--config-file*update) exit 0 ;;
   *--config-file*"install tool") printf 'Inst libc6 (2)\\nInst libtool (1)\\nInst tool (1)\\n' ;;
   *--config-file*download*libc6*) exit 9 ;;
-  *--config-file*"download libtool tool") touch libtool.deb tool.deb ;;
+  *--config-file*"download libtool tool=1:2-3") test -z "$GONE" || exit 100
+    touch libtool_1_all.deb; printf '%s' "$BYTES" > tool_1%3a2-3_amd64.deb ;;
+  *--config-file*"download libtool tool") touch libtool_1_all.deb tool_9_amd64.deb ;;
   *) echo 'E: Unable to locate package tool' >&2; exit 100 ;;
 esac
 """
 DPKG_DEB = """#!/bin/sh
 mkdir -p "$3/usr/bin" "$3/usr/lib/x86_64-linux-gnu"
-echo '#!/bin/sh' > "$3/usr/bin/$(basename "$2" .deb)"
-chmod +x "$3/usr/bin/$(basename "$2" .deb)"
+name=$(basename "$2" | cut -d_ -f1)
+echo '#!/bin/sh' > "$3/usr/bin/$name"
+chmod +x "$3/usr/bin/$name"
 """
 
 
@@ -41,6 +45,9 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
     monkeypatch.setenv("STREAMGAUGE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("BYTES", "as locked")
+    tool = Locked("1:2-3", hashlib.sha256(b"as locked").hexdigest())
+    monkeypatch.setattr(debian_packages, "locked", lambda platform_name: {"tool": tool})
     return tmp_path / "notes"
 
 
@@ -55,6 +62,44 @@ def test_a_package_and_what_it_needs_are_fetched_once_after_an_update_of_our_own
     assert find_program(("no-such-tool",), "tool", "usr/bin/tool") == program
     assert notes.read_text() == calls
     assert list(program.root.parent.iterdir()) == [program.root], "nothing half-done stays"
+
+
+def taken(program: Program) -> dict[str, str]:
+    """By package, how it was taken."""
+    assert program.root is not None
+    lines = (program.root / "packages.txt").read_text().splitlines()
+    return {line.split()[0]: line.split(maxsplit=3)[3] for line in lines}
+
+
+@pytest.mark.usefixtures("notes")
+def test_a_locked_version_is_asked_for_and_the_folder_says_so() -> None:
+    program = find_program(("no-such-tool",), "tool", "usr/bin/tool")
+    assert taken(program) == {"libtool": "as apt has it", "tool": "as locked"}
+
+
+@pytest.mark.usefixtures("notes")
+def test_other_bytes_under_a_locked_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BYTES", "somebody else's")
+    with pytest.raises(SystemFailed, match=r"tool_1%3a2-3_amd64\.deb: has SHA-256 \w+, not \w+ as locked"):
+        find_program(("no-such-tool",), "tool", "usr/bin/tool")
+
+
+@pytest.mark.usefixtures("notes")
+def test_a_version_that_debian_replaced_is_taken_as_apt_has_it_and_named_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GONE", "yes")
+    program = find_program(("no-such-tool",), "tool", "usr/bin/tool")
+    assert taken(program) == {"libtool": "as apt has it", "tool": "as apt has it"}
+
+
+def test_what_is_locked_is_whole() -> None:
+    lock = locked("debian-12-x86_64")
+    assert {"redis-server", "rabbitmq-server", "erlang-base"} <= set(lock)
+    for name, entry in lock.items():
+        assert len(bytes.fromhex(entry.sha256)) == 32, name
+        assert entry.version[0].isdigit(), name
+    assert locked("beos-5-m68k") == {}
 
 
 def test_a_program_on_the_path_is_taken_as_it_is(notes: Path) -> None:

@@ -2,18 +2,25 @@
 
 Sources, keys and mirrors are those that the machine's apt is set up with. What a package needs and the
 machine lacks comes along; what the machine has is used from there.
+
+On a release that `debian.lock` has, packages are taken in the version that is locked, and their bytes are
+held to its hash. A version that Debian has replaced since is on no mirror: then what apt has, signed by
+Debian, is taken instead. `packages.txt` in the folder says which of both each package is.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from pathlib import Path
 
 from streamgauge.core.errors import NotInstalled, SystemFailed
@@ -23,10 +30,17 @@ from streamgauge.core.guardian import with_mark
 
 _DEADLINE_S = 300.0
 _WANTED = re.compile(r"^Inst (\S+)", re.MULTILINE)
+_TAKEN = "packages.txt"
 _NEVER = frozenset({"libc6", "libc-bin"})
 """What cannot be had twice in one process: those of the machine have to do."""
 _SYSTEM_FOLDERS = ("/usr/sbin", "/sbin", "/usr/local/sbin")
 """Where Debian puts servers, and where the PATH of a user often does not lead."""
+
+
+@dataclass(frozen=True)
+class Locked:
+    version: str
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -69,7 +83,7 @@ def can_unpack() -> bool:
 
 def unpacked(package: str, remedy: str) -> Path:
     """A folder with the package and what it needs, fetched once; `remedy`: what to do where that fails."""
-    root = cache_folder() / "debian" / f"{_release()}-{platform.machine()}" / package
+    root = cache_folder() / "debian" / _platform() / package
     if root.exists():
         return root
     if not can_unpack():
@@ -89,13 +103,17 @@ def unpacked(package: str, remedy: str) -> Path:
 
 def _fetch(package: str, scratch: Path, remedy: str) -> Path:
     """As apt knows the packages now; if that fails, as lists of our own know them after an update."""
-    downloads, made = scratch / "downloads", scratch / "root"
-    if why := _download(package, downloads, []):
+    downloads, made, lock = scratch / "downloads", scratch / "root", locked(_platform())
+    if why := _download(package, downloads, [], lock):
         own = _own_lists(scratch / "apt")
-        why = _run(["apt-get", *own, "update"], scratch)[1] or _download(package, downloads, own)
+        why = _run(["apt-get", *own, "update"], scratch)[1] or _download(package, downloads, own, lock)
+        if why and lock:
+            why = _download(package, downloads, own, {})
     found = sorted(downloads.glob("*.deb"))
     if why or not found:
         raise SystemFailed(f"Debian's package {package} cannot be fetched: {why or 'nothing came'}; {remedy}")
+    made.mkdir()
+    (made / _TAKEN).write_text("".join(f"{_checked(archive, lock)}\n" for archive in found))
     for archive in found:
         _, why = _run(["dpkg-deb", "--extract", str(archive), str(made)], scratch)
         if why:
@@ -103,14 +121,41 @@ def _fetch(package: str, scratch: Path, remedy: str) -> Path:
     return made
 
 
-def _download(package: str, folder: Path, options: Sequence[str]) -> str:
+@cache
+def locked(platform_name: str) -> Mapping[str, Locked]:
+    """By package; empty for a release that nobody locked."""
+    lines = resources.files("streamgauge.systems").joinpath("debian.lock").read_text("utf-8").splitlines()
+    entries = [line.split() for line in lines if line and not line.startswith("#")]
+    return {name: Locked(version, sha256) for of, name, version, sha256 in entries if of == platform_name}
+
+
+def _checked(archive: Path, lock: Mapping[str, Locked]) -> str:
+    """What it is, in a line; an archive with a locked name and version and other bytes is refused."""
+    name, version = archive.stem.split("_")[:2]
+    # apt writes the colon of an epoch so in names of files.
+    version = version.replace("%3a", ":")
+    with archive.open("rb") as content:
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+    known = lock.get(name)
+    if known is None or known.version != version:
+        return f"{name} {version} {sha256} as apt has it"
+    if known.sha256 != sha256:
+        raise SystemFailed(
+            f"{archive.name}: has SHA-256 {sha256}, not {known.sha256} as locked; "
+            "the mirror or what is between has other bytes: use another one"
+        )
+    return f"{name} {version} {sha256} as locked"
+
+
+def _download(package: str, folder: Path, options: Sequence[str], lock: Mapping[str, Locked]) -> str:
     """Into an empty folder, with all that the machine lacks; why not, or nothing."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     asked = ["apt-get", *options, "--simulate", "--no-install-recommends", "install", package]
     said, why = _run(asked, folder)
     names = [name for name in _WANTED.findall(said) if name.partition(":")[0] not in _NEVER]
-    return why or _run(["apt-get", *options, "download", *names], folder)[1]
+    wanted = [f"{name}={lock[name].version}" if name in lock else name for name in names]
+    return why or _run(["apt-get", *options, "download", *wanted], folder)[1]
 
 
 def _own_lists(folder: Path) -> list[str]:
@@ -151,13 +196,13 @@ def _run(command: Sequence[str], folder: Path) -> tuple[str, str]:
     return done.stdout, (lines[0].removeprefix("E: ") if lines else f"exit code {done.returncode}")
 
 
-def _release() -> str:
+def _platform() -> str:
     """Whose packages they are: programs of one release need not run on the next."""
     try:
         about = platform.freedesktop_os_release()
     except OSError:
-        return "unknown"
-    return f"{about.get('ID', 'linux')}-{about.get('VERSION_ID', 'rolling')}"
+        return f"unknown-{platform.machine()}"
+    return f"{about.get('ID', 'linux')}-{about.get('VERSION_ID', 'rolling')}-{platform.machine()}"
 
 
 def _library_folders(root: Path) -> list[Path]:
