@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import pytest
 
 SECONDS = {
-    "launch/test_run_cycle.py": 218,
+    "launch/test_run_cycle.py": 150,
     "families/compare/test_command.py": 118,
     "families/transports/test_command.py": 117,
     "cli/test_leader.py": 95,

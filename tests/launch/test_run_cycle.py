@@ -190,41 +190,34 @@ load:
   rate: unlimited
   topics: {{name: mixed-{unique}, partitions: 4}}
   message: {{size: 100}}
-sweep:
-  {swept}: {values}
+cases:
+  - {{acks: "0"}}
+  - {{acks: "1"}}
+  - {{acks: all}}
+  - {{compression: gzip}}
+  - {{compression: snappy}}
+  - {{compression: lz4}}
+  - {{compression: zstd}}
+  - {{subscription: assigned}}
+  - {{subscription: group}}
+  - {{message: {{size: 8}}}}
+  - {{message: {{size: 9, keys: {{kind: random, of: 7}}, headers: {{a: b}}}}}}
+  - {{message: {{size: {{distribution: lognormal, min: 40, max: 3000, mean: 300, sd: 300}}}}}}
+  - {{message: {{size: {{lines_of: "{lines}"}}}}}}
 """
 
 
-@pytest.mark.parametrize(
-    ("swept", "values", "cases"),
-    [
-        ("acks", '["0", "1", all]', 3),
-        ("compression", "[gzip, snappy, lz4, zstd]", 4),
-        ("subscription", "[assigned, group]", 2),
-        (
-            "message",
-            "[{size: 8}, {size: 9, keys: {kind: random, of: 7}, headers: {a: b}},"
-            " {size: {distribution: lognormal, min: 40, max: 3000, mean: 300, sd: 300}},"
-            " {size: {lines_of: LINES}}]",
-            4,
-        ),
-    ],
-)
-def test_every_kind_of_load_loses_nothing(
-    kafka: str, tmp_path: Path, swept: str, values: str, cases: int
-) -> None:
+def test_every_kind_of_load_loses_nothing(kafka: str, tmp_path: Path) -> None:
+    """All in one run: what is started for it is started once."""
     lines = tmp_path / "lines.txt"
     lines.write_text("one\ntwo, longer\n\nfour\n")
-    text = WORKLOAD.format(
-        bootstrap=kafka, unique=tmp_path.name, swept=swept, values=values.replace("LINES", str(lines))
-    )
     file = tmp_path / "w.yaml"
-    file.write_text(text)
+    file.write_text(WORKLOAD.format(bootstrap=kafka, unique=tmp_path.name, lines=lines))
     done = streamgauge("run", file, "--out", tmp_path / "runs", env={"SECRET_NAME": "hush-hush-4711"})
     assert done.returncode == 0, done.stdout + done.stderr
     run = one_run(tmp_path / "runs")
     document = json.loads((run / "results" / "results.json").read_text())
-    assert len(document["cases"]) == cases
+    assert len(document["cases"]) == 13
     for case in document["cases"]:
         counted = case["accounting"]
         assert (counted["sent"], counted["received"]) == (1000, 1000), case["parameters"]
