@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from streamgauge.report.knob_points import KnobPlot, Panel
 from streamgauge.report.plot_parts import Axis, Dash, NumberText, Plot, Series, Style, short, value_axis
 
-_STATISTICS = {"min": ("min_ms", 0.4), "avg": ("mean_ms", 0.7), "max": ("max_ms", 1.0)}
+_STATISTICS = {"min": ("min_ms", 0.4), "mean": ("mean_ms", 0.7), "max": ("max_ms", 1.0)}
 _RATES: dict[str, tuple[str, Dash]] = {"KiB/s": ("kib_per_s", "solid"), "msg/s": ("messages_per_s", "dotted")}
 
 

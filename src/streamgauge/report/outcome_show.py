@@ -43,7 +43,7 @@ def with_objectives(shown: Shown, document: Document) -> Shown:
 
 def objectives_table(parts: Mapping[str, Verdicts]) -> Table:
     """A row for each objective of each part; as a file, too."""
-    names = ("case", "objective", "outcome", "figure", "interval", "why")
+    names = ("case", "objective", "outcome", "figure", "interval", "cause")
     rows = [_row(name, found) for name, part in parts.items() for found in part.objectives]
     return Table(
         "What was to hold, and what came of it",

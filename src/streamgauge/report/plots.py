@@ -47,8 +47,8 @@ def points_table(plot: KnobPlot) -> Table:
                 rows.append(row(plot.label(value), about, *figures))
     columns = [
         Column(plot.knob),
-        Column("cluster"),
-        *(Column(f"{name} ms", Unit.MS) for name in ("min", "avg", "max")),
+        Column("target"),
+        *(Column(f"{name} ms", Unit.MS) for name in ("min", "mean", "max")),
         Column("KiB/s", Unit.NUMBER),
         Column("msg/s", Unit.NUMBER),
     ]

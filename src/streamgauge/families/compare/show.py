@@ -125,7 +125,7 @@ def _conditions(conditions: Conditions) -> list[Block]:
 
 def _total_table(totals: list[Total], conditions: Conditions) -> Table:
     columns = [
-        Column("tests"),
+        Column("operation"),
         Column(f"A {conditions.a.name}", Unit.S),
         Column(f"B {conditions.b.name}", Unit.S),
         Column("A/B", Unit.NUMBER),
@@ -241,7 +241,7 @@ def _verdict_table(name: str, conditions: Conditions, cells: list[Compared]) -> 
 
 
 def _figure_table(name: str, conditions: Conditions, cells: list[Compared]) -> Table:
-    columns = [Column("cell"), Column("n", Unit.COUNT)]
+    columns = [Column("cell"), Column("count", Unit.COUNT)]
     columns += [Column(title, Unit.US) for title in _STATISTICS.values()]
     rows: list[TableRow] = []
     for found in cells:

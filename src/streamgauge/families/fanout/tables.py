@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from streamgauge.core.verdicts import Validity
 from streamgauge.families.fanout.document import GATEWAY, FanoutFound, Point, Saving
+from streamgauge.families.fanout.result_tables import ROLES
 from streamgauge.report.document import State
 from streamgauge.report.medium import Tone
 from streamgauge.report.quantities import NOTHING
@@ -16,7 +17,6 @@ from streamgauge.tables.percentile_support import is_supported
 
 BROKE = "x"
 PUBLISHED = "published"
-_ROLES = {"broker": "broker", "gateway": "gateway", "swarm": "clients", "producer": "generator"}
 
 
 def fanout_tables(fanout: FanoutFound) -> list[Table]:
@@ -136,8 +136,7 @@ def _short(value: float) -> str:
 
 def _use_tables(name: str, points: list[Point]) -> list[Table]:
     """CPU and network in one table, memory in another: both fit a console."""
-    roles = [role for role in _ROLES if any(getattr(p.use, role).cpu_cores is not None for p in points)]
-    names = [_ROLES[role] for role in roles]
+    roles = [role for role in ROLES if any(getattr(p.use, role).cpu_cores is not None for p in points)]
     cores, memory = [], []
     for point in points:
         if point.status is State.NOT_RUN:
@@ -154,23 +153,23 @@ def _use_tables(name: str, points: list[Point]) -> list[Table]:
             f"{name}: cores kept busy",
             [
                 Column("point"),
-                *(Column(role, Unit.NUMBER) for role in names),
+                *(Column(role, Unit.NUMBER) for role in roles),
                 Column("µs/update", Unit.NUMBER),
-                Column("broker out", Unit.BITS_PER_S),
+                Column("broker sent", Unit.BITS_PER_S),
             ],
             cores,
             "All processes of a kind, while messages were sent. µs/update: CPU of broker and gateway for "
-            "each update to each client. Broker out: bit/s at its sockets.",
+            "each update to each client. Broker sent: bit/s at its sockets.",
         ),
         Table(
             f"{name}: memory",
             [
                 Column("point"),
-                *(Column(role, Unit.BYTES) for role in names),
-                Column("a client", Unit.BYTES),
+                *(Column(role, Unit.BYTES) for role in roles),
+                Column("client", Unit.BYTES),
             ],
             memory,
-            "Most resident memory. A client: what it takes in its swarm.",
+            "Most resident memory. Swarm: all clients. Client: what one takes of it.",
         ),
     ]
 
@@ -253,8 +252,8 @@ def _savings_table(savings: Sequence[Saving]) -> Table:
         Column("scenario"),
         Column("against"),
         Column("bytes", Unit.BYTES),
-        Column("of", Unit.BYTES),
-        Column("%", Unit.PERCENT),
+        Column("against bytes", Unit.BYTES),
+        Column("percent", Unit.PERCENT),
     ]
     note = "In one case; less than 100% is saved by filtering by key, by delta or by patch."
     return Table("Bytes that one client of the gateway receives", columns, rows, note)

@@ -142,7 +142,7 @@ def steps_table(document: LimitDocument) -> Table:
         Column("received/s", Unit.PER_S),
         Column("validity", is_spare=True),
         Column("cases"),
-        Column("why not", is_spare=True),
+        Column("missed", is_spare=True),
     ]
     title = "Every rate that was tried: ms from the intended time, of the worse trial that decided"
     return Table(title, columns, rows)

@@ -79,7 +79,7 @@ def _table(about: Transport, found: TransportsFound) -> Table:
         Column("lost", Unit.COUNT),
         Column("harness 50th", Unit.FINE_MS, is_spare=True),
         Column("harness 99th", Unit.FINE_MS, is_spare=True),
-        Column("rate"),
+        Column("held"),
         Column("integrity", is_spare=True),
         Column("validity"),
     ]
