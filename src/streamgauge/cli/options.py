@@ -48,7 +48,7 @@ LiveBootstrap = Annotated[
     ),
 ]
 PrintWorkload = Annotated[
-    bool, typer.Option("--print-workload", help="Show the workload that this makes; run nothing.")
+    bool, typer.Option("--print-workload", help="Show the workload as it was understood; run nothing.")
 ]
 Resume = Annotated[
     str | None,

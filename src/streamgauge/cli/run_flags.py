@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, get_type_hints
 
@@ -37,14 +37,23 @@ def with_run_flags(family: Family[Any], command: Callable[..., Any]) -> Callable
     left_out = set(() if family.has_live_figures else _LIVE)
     if family.no_resuming:
         left_out.add("resume")
+    return that_runs(command, left_out)
+
+
+def that_runs(
+    command: Callable[..., Any], left_out: Collection[str] = (), refuse: Callable[..., None] | None = None
+) -> Callable[..., None]:
+    """Runs, or prints, the workload that a command makes; `refuse` sees all that was given before it does."""
 
     def run(**given: Any) -> None:
+        if refuse is not None:
+            refuse(**given)
         own = {name: given.pop(name) for name in own_flags}
         _run(lambda: command(**own), **given)
 
     own_flags = parameters_of(command)
-    left_out |= {"make", *own_flags}
-    shared = {name: flag for name, flag in parameters_of(_run).items() if name not in left_out}
+    taken = {"make", *left_out, *own_flags}
+    shared = {name: flag for name, flag in parameters_of(_run).items() if name not in taken}
     flags = {**own_flags, **shared}
     run.__signature__ = inspect.Signature(list(flags.values()))  # type: ignore[attr-defined]
     run.__annotations__ = {name: flag.annotation for name, flag in flags.items()}
