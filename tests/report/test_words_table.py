@@ -189,7 +189,7 @@ def written_heads() -> set[str]:
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "Column":
                 name = node.args[0]
-                if isinstance(name, ast.Constant):
+                if isinstance(name, ast.Constant) and isinstance(name.value, str):
                     found.add(name.value)
     return found
 
