@@ -34,6 +34,14 @@ def test_holds_when_all_came_in_time() -> None:
     assert hold.words == "mean 2.0 ms over 20 samples; 200 of 200 updates came"
 
 
+def test_what_was_conflated_is_told_with_the_limit() -> None:
+    limited = Fanout(clients=(10,), max_frequency=1.0)
+    counters = {**GOOD, "expected": 299, "received": 132, "conflated": 167}
+    hold = hold_of(POINT.model_copy(update={"fanout": limited}), told(counters))
+    assert hold.holds
+    assert hold.words.endswith("132 of 299 updates came, 167 conflated (at most 1/s an item)")
+
+
 @pytest.mark.parametrize(
     ("counters", "last", "words"),
     [

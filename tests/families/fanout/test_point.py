@@ -56,17 +56,17 @@ def test_every_client_is_in_one_process() -> None:
 
 
 def test_measured_clients_are_drawn_over_the_order_of_connecting() -> None:
-    drawn = sorted(point(10_000, measured=500).measured(tag=3))
+    drawn = sorted(point(10_000, measured=500).measured(seed=3))
     assert len(drawn) == 500
     quarters = np.histogram(drawn, bins=4, range=(0, 10_000))[0]
     assert quarters.min() > 90, "no part of the order is left out"
-    assert drawn != sorted(point(10_000, measured=500).measured(tag=4))
+    assert drawn != sorted(point(10_000, measured=500).measured(seed=4))
     assert point(20, measured="all").measured(1) == frozenset(range(20))
     assert len(point(20, measured=500).measured(1)) == 20
 
 
 def test_clients_follow_every_key() -> None:
-    keys = point(8000).keys(tag=1, of=40)
+    keys = point(8000).keys(seed=1, of=40)
     counts = np.bincount(keys)
     assert len(counts) == 40
     assert counts.min() > 130
@@ -90,3 +90,15 @@ def test_kafka_clients_come_slowly_unless_told_otherwise() -> None:
     assert found == {"gateway": 2000, "kafka-groups": 200, "kafka-standalone": 200}
     told = cases(GATEWAY, GROUPS, ramp_up_per_s="50/s")
     assert {c.ramp_up_per_s for c in points_of(told)} == {50}
+
+
+def test_more_clients_have_the_keys_of_fewer_and_some_more() -> None:
+    """So that points of one run, whose seed is the same, differ by their way and not by the draw."""
+    assert point(4000).keys(7, 40)[:1000].tolist() == point(1000).keys(7, 40).tolist()
+
+
+def test_only_a_gateway_with_a_limit_leaves_updates_out() -> None:
+    assert not point(1).is_conflated
+    assert point(1, max_frequency=1.0).is_conflated
+    assert point(1, max_frequency="unlimited").is_conflated
+    assert not point(1, max_frequency=1.0).model_copy(update={"via": "kafka-groups"}).is_conflated

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.spark
 MS, S = 10**6, 10**9
 WALL = 1_700_000_000 * S
 COUNT = 100
+TRAFFIC_ROW = {"agent": "swarm-0", "sockets": 4, "seconds": 2.0, "received_bytes": 200_000, "sent_bytes": 100}
 
 
 def frame(spark: SparkSession, table: Table, rows: list[dict[str, Any]]) -> DataFrame:
@@ -85,7 +86,6 @@ def found(spark: SparkSession) -> dict[str, Any]:
     rough = [update(1, n) for n in [*odd, 31]] + [{**update(1, 1), "stamp_ns": 12345}]
     sent = frame(spark, GENERATED, [generated(n) for n in range(COUNT)])
     samples = samples_of(frame(spark, UPDATES, whole + rough), sent)
-    traffic = {"agent": "swarm-0", "sockets": 4, "seconds": 2.0, "received_bytes": 200_000, "sent_bytes": 100}
     table = points(
         planned_points(spark, plan, RunStatus(cases=ended)),
         samples,
@@ -100,7 +100,7 @@ def found(spark: SparkSession) -> dict[str, Any]:
             ],
         ),
         generated=sent,
-        traffic=frame(spark, TRAFFIC, [traffic]),
+        traffic=frame(spark, TRAFFIC, [TRAFFIC_ROW]),
         usage_samples=frame(
             spark,
             SAMPLES,
@@ -149,7 +149,8 @@ def test_traffic_and_use(found: dict[str, Any]) -> None:
 
 
 def test_marks(found: dict[str, Any]) -> None:
-    assert [found[case]["holds"] for case in ("001", "002", "003")] == [True, False, None]
+    # The first was told to hold, by counts; by names it lacks some.
+    assert [found[case]["holds"] for case in ("001", "002", "003")] == [False, False, None]
     assert [found[case]["status"] for case in ("001", "002", "003")] == ["ok", "ok", "not run"]
     assert found["003"]["samples"] == 0
 
@@ -164,12 +165,35 @@ def test_both_verdicts_and_why(found: dict[str, Any]) -> None:
     assert said["003", "note", "skipped"]["text"] == "gateway did not hold at 8 clients"
 
 
+@pytest.mark.parametrize("told", [None, True])
 @pytest.mark.parametrize(
     ("mean_ms", "missing", "holds"), [(4.0, 0, True), (6000.0, 0, False), (4.0, 1, False)]
 )
-def test_a_run_that_did_not_tell_whether_it_held_is_judged_by_what_came(
-    found: dict[str, Any], mean_ms: float, missing: int, holds: bool
+def test_whether_a_point_holds_is_told_by_the_figures_that_are_shown(
+    found: dict[str, Any], told: bool | None, mean_ms: float, missing: int, holds: bool
 ) -> None:
-    old = found["001"] | {"holds": None, "mean_ms": mean_ms, "missing": missing}
-    [row], _ = judged_points([old])
-    assert row["holds"] is holds
+    row = found["001"] | {"holds": told, "mean_ms": mean_ms, "missing": missing}
+    [judged], _ = judged_points([row])
+    assert judged["holds"] is holds
+
+
+def test_what_conflation_left_out_is_not_missing(spark: SparkSession) -> None:
+    content = {
+        "targets": [{"name": "gateway", "driver": "push_websocket"}],
+        "fanout": {"clients": [3], "scenarios": ["2"], "max_frequency": 1},
+    }
+    plan = make_plan(Workload.model_validate(content), "run")
+    sent = frame(spark, GENERATED, [generated(n) for n in range(COUNT)])
+    samples = samples_of(frame(spark, UPDATES, [update(0, n) for n in range(0, COUNT, 10)]), sent)
+    clients = [client(0, 10, is_measured=True), client(1, 20, is_measured=False)]
+    table = points(
+        planned_points(spark, plan, RunStatus(cases={"001": CaseStatus("ok", holds=True)})),
+        samples,
+        clients=frame(spark, CLIENTS, [*clients, client(2, 0, is_measured=False)]),
+        generated=sent,
+        traffic=frame(spark, TRAFFIC, [TRAFFIC_ROW]),
+        usage_samples=frame(spark, SAMPLES, [sample("broker", 5.1, 0.0, 100)]),
+    )
+    [row] = table.toArrow().to_pylist()
+    assert (row["expected"], row["received"], row["conflated"]) == (150, 30, 40 + 30 + 49)
+    assert row["missing"] == 1, "conflation never leaves out all"

@@ -22,10 +22,11 @@ from streamgauge.families.fanout.document import (
     savings,
 )
 from streamgauge.families.fanout.figures import fanout_plots
+from streamgauge.families.fanout.point_names import clients_text
 from streamgauge.families.fanout.published import HARDWARE, SLIPS, published
 from streamgauge.families.fanout.result_tables import LATENCY_COUNTS
 from streamgauge.families.fanout.show import show_fanout
-from streamgauge.families.fanout.tables import clients_text, fanout_tables, verdict_table
+from streamgauge.families.fanout.tables import fanout_tables, verdict_table
 from streamgauge.report.document import IntegrityVerdict, State, ValidityVerdict
 from streamgauge.report.markdown_renderer import shown_markdown
 from streamgauge.report.medium import Tone
@@ -56,6 +57,7 @@ def point(series: str, scenario: str, clients: int, mean: float | None, **more: 
         else IntegrityVerdict(verdict=Integrity.LOST, causes=[lost]),
         "validity": ValidityVerdict(verdict=Validity.VALID),
         "rate_per_s": 4.0,
+        "max_frequency": "unfiltered" if via == "gateway" else None,
         "measured_clients": 10,
         "accounting": FanoutAccounting(**dict.fromkeys(FanoutAccounting.model_fields, 100)),
         "samples": 40 if held else 0,
@@ -171,6 +173,62 @@ def test_savings_of_keys_delta_and_patch() -> None:
         ("3", "gateway, whole updates"): pytest.approx(30.0),
         ("3jp", "gateway, whole updates"): pytest.approx(40.0),
     }
+
+
+def test_savings_are_of_as_many_clients_on_both_sides() -> None:
+    """One of 8K with other keys says nothing of one of 2K."""
+
+    def with_bytes(scenario: str, clients: int, size: float) -> Point:
+        made = point(f"gateway {scenario}", scenario, clients, 5.0)
+        made.wire.bytes_per_client = size
+        return made
+
+    [found] = savings(
+        [with_bytes("3full", 2000, 1000.0), with_bytes("3", 2000, 300.0), with_bytes("3", 8000, 1.0)]
+    )
+    assert (found.clients, found.percent) == (2000, pytest.approx(30.0))
+
+
+def accounting(**counts: int) -> FanoutAccounting:
+    return FanoutAccounting(**dict.fromkeys(FanoutAccounting.model_fields, 0) | counts)
+
+
+def test_what_was_conflated_is_not_said_to_have_come() -> None:
+    told = accounting(messages=40, expected=299, received=132, conflated=167)
+    limited = point("gateway", "1", 1000, 3.2, max_frequency=1.0, accounting=told)
+    tables = {table.title: table for table in fanout_tables(found_of([limited, LADDER[2]]))}
+    table = tables["Scenario 1: conflation"]
+    assert [column.name for column in table.columns][1:] == [
+        "limit/s",
+        "sent",
+        "expected",
+        "conflated",
+        "received",
+        "missing",
+    ]
+    assert texts(table) == [["gateway, 1K", "1", "40", "299", "167", "132", "0"]]
+    limited_row, plain = texts(tables["Scenario 1: every update"])
+    assert limited_row == ["gateway, 1K", "40", "4.000", "–", "–", "0", "0"]
+    assert "–" not in plain
+    assert "Scenario 1: conflation" not in {table.title for table in fanout_tables(found_of(LADDER))}
+    shown = show_fanout(document_of([limited]), TABLES)
+    console = console_text(shown)
+    assert max(len(line.rstrip()) for line in console.splitlines()) <= 80
+    assert "conflated" in console
+    assert "167 more were conflated" in render_page(shown, {})
+
+
+def test_an_update_has_no_price_when_the_broker_was_not_seen() -> None:
+    use, unseen = Use(cpu_cores=0.5, memory_bytes=1024.0**3), Use(cpu_cores=None, memory_bytes=None)
+    beside = UseByRole(broker=unseen, gateway=use, swarm=use, producer=use)
+    points = [point("gateway", "1", 1000, 3.2, use=beside), point("kafka-groups", "1", 1000, 3.2)]
+    table = next(table for table in fanout_tables(found_of(points)) if "cores" in table.title)
+    column = [column.name for column in table.columns].index("µs/update")
+    assert [row[column] for row in texts(table)] == ["–", "125,000"]
+    assert "the CPU of the broker was not seen" in (table.note or "")
+    assert {line.name for line in fanout_plots(points)["cpu"].series} == {"kafka-groups"}
+    seen = next(table for table in fanout_tables(found_of(points[1:])) if "cores" in table.title)
+    assert "not seen" not in (seen.note or "")
 
 
 def test_published_figures_and_their_slips() -> None:

@@ -28,6 +28,7 @@ from streamgauge.report.result_tables import ResultTables, Row
 _WHOLE = "3full"
 """The scenario whose updates are sent whole: what delta and patch are measured by."""
 GATEWAY = "gateway"
+UNFILTERED = "unfiltered"
 
 
 class FanoutAccounting(Part):
@@ -36,7 +37,10 @@ class FanoutAccounting(Part):
     expected: int
     """updates due to all clients together"""
     received: int
+    conflated: int | None
+    """left out on purpose, for newer ones; null: the run was analysed before this was told"""
     missing: int
+    """where there is conflation: of clients that got nothing at all, one each at least"""
     duplicate: int
     unexpected: int
 
@@ -100,6 +104,8 @@ class Point(Verdicts):
     holds: bool | None
     """all was delivered, and the mean is within the limit; null: not known"""
     rate_per_s: float | None
+    max_frequency: float | str | None
+    """of its subscriptions, updates of an item a second; null: Kafka's own clients have none"""
     measured_clients: int
     accounting: FanoutAccounting
     samples: int
@@ -108,6 +114,15 @@ class Point(Verdicts):
     use: UseByRole
     published: PublishedPoint
 
+    @property
+    def is_conflated(self) -> bool:
+        return self.max_frequency not in (None, UNFILTERED)
+
+    @property
+    def delivering(self) -> tuple[Use, ...]:
+        """What brings updates to clients: the broker, and the gateway where they come through one."""
+        return (self.use.broker, self.use.gateway) if self.via == GATEWAY else (self.use.broker,)
+
 
 class Saving(Part):
     """What a client of a gateway receives, over what one of Kafka does, or one that gets everything whole."""
@@ -115,6 +130,8 @@ class Saving(Part):
     scenario: str
     against: str
     """a series, or the same gateway with whole updates"""
+    clients: int
+    """the most at which both held"""
     bytes_per_client: float
     against_bytes_per_client: float
     percent: float
@@ -149,7 +166,10 @@ class FanoutDocument(Document):
 
 def fanout_document(run: RunDir, plan: Plan, tables: ResultTables) -> FanoutDocument:
     asked = as_work(plan.cases[0].work, FanoutPoint).fanout
-    points = [_point(tables.rows(POINTS, case.id)[0], tables) for case in plan.cases]
+    points = [
+        _point(tables.rows(POINTS, case.id)[0], as_work(case.work, FanoutPoint), tables)
+        for case in plan.cases
+    ]
     for point in points:
         known = partial(known_of, point.model_dump(), tables)
         point.objectives = outcomes_of(plan.objectives, known, point.validity)
@@ -171,12 +191,13 @@ def fanout_document(run: RunDir, plan: Plan, tables: ResultTables) -> FanoutDocu
     return FanoutDocument(**head, fanout=found)
 
 
-def _point(row: Row, tables: ResultTables) -> Point:
+def _point(row: Row, planned: FanoutPoint, tables: ResultTables) -> Point:
     beside = published(row["scenario"], row["via"], row["clients"])
     told = beside.mean_sd_ms
     same = ("case", "series", "via", "scenario", "clients", "status", "holds", "rate_per_s")
     content = {
         **{name: row[name] for name in (*same, "measured_clients", "samples")},
+        "max_frequency": planned.fanout.max_frequency if planned.via == GATEWAY else None,
         "accounting": {name: row[name] for name in FanoutAccounting.model_fields},
         "latency_ms": {name: row[f"{name}_ms"] for name in FanoutLatency.model_fields},
         "wire": {name: row[name] for name in Wire.model_fields},
@@ -192,28 +213,32 @@ def _point(row: Row, tables: ResultTables) -> Point:
 
 
 def savings(points: list[Point]) -> list[Saving]:
-    """A client's bytes do not depend on how many there are: a series' largest point that held is told."""
+    """Of the most clients at which both held: so many have the same keys, and get the same messages."""
     found = []
-    by_series: dict[tuple[str, str], Point] = {}
+    by_series: dict[tuple[str, str], dict[int, Point]] = {}
     for point in points:
         if point.holds and point.wire.bytes_per_client:
-            by_series[point.via, point.scenario] = point
-    for (via, scenario), point in by_series.items():
+            by_series.setdefault((point.via, point.scenario), {})[point.clients] = point
+    for (via, scenario), mine in by_series.items():
         if via != GATEWAY:
             continue
         kind = SCENARIOS[scenario].kind  # type: ignore[index]
-        for (other, theirs), base in by_series.items():
+        for (other, theirs), whole in by_series.items():
             same_messages = SCENARIOS[theirs].kind == kind  # type: ignore[index]
             if not same_messages or (other == GATEWAY and (theirs != _WHOLE or scenario == _WHOLE)):
                 continue
-            mine, whole = point.wire.bytes_per_client or 0.0, base.wire.bytes_per_client or 0.0
-            found.append(
-                Saving(
-                    scenario=scenario,
-                    against=base.series if other != GATEWAY else "gateway, whole updates",
-                    bytes_per_client=mine,
-                    against_bytes_per_client=whole,
-                    percent=100 * mine / whole,
-                )
-            )
+            if both := mine.keys() & whole.keys():
+                found.append(_saving(mine[max(both)], whole[max(both)]))
     return found
+
+
+def _saving(point: Point, base: Point) -> Saving:
+    mine, whole = point.wire.bytes_per_client or 0.0, base.wire.bytes_per_client or 0.0
+    return Saving(
+        scenario=point.scenario,
+        against=base.series if base.via != GATEWAY else "gateway, whole updates",
+        clients=point.clients,
+        bytes_per_client=mine,
+        against_bytes_per_client=whole,
+        percent=100 * mine / whole,
+    )

@@ -11,12 +11,11 @@ Value = Callable[[Point], float | None]
 
 
 def _per_client(what: str, scale: float) -> Value:
-    """Of what delivers: the broker, and the gateway where there is one."""
+    """Of all that delivers; of a part of it there is nothing to say."""
 
     def value(point: Point) -> float | None:
-        known = [getattr(use, what) for use in (point.use.broker, point.use.gateway)]
-        found = [number for number in known if number is not None]
-        return scale * sum(found) / point.clients if found else None
+        used = [getattr(use, what) for use in point.delivering]
+        return None if None in used else scale * sum(used) / point.clients
 
     return value
 

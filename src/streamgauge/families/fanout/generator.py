@@ -13,6 +13,7 @@ from streamgauge.core.clock import NS_PER_S, now_ns, sleep_until
 from streamgauge.drivers.kafka.sender import KafkaSender
 from streamgauge.families.fanout.event_tables import NO_KEY
 from streamgauge.families.fanout.scenario_messages import ScenarioMessages
+from streamgauge.families.fanout.schedule import due_ns
 
 _LONGEST_SLEEP_NS = 50_000_000
 _CATCH_UP = 64
@@ -57,17 +58,17 @@ class Generator:
         """Send `count` messages, or until `go_on` says no; `start_ns`: when the first one is due."""
         number = 0
         while (count is None or number < count) and go_on():
-            due_ns = start_ns + round(number * NS_PER_S / self._rate_per_s)
+            next_ns = due_ns(start_ns, number, self._rate_per_s)
             for _ in range(_CATCH_UP):
-                if due_ns > now_ns() or (count is not None and number >= count):
+                if next_ns > now_ns() or (count is not None and number >= count):
                     break
-                self._send(number, due_ns, number < warm_up_count)
+                self._send(number, next_ns, number < warm_up_count)
                 number += 1
-                due_ns = start_ns + round(number * NS_PER_S / self._rate_per_s)
+                next_ns = due_ns(start_ns, number, self._rate_per_s)
             for sender in self._senders:
                 sender.poll()
             if count is None or number < count:
-                sleep_until(min(due_ns, now_ns() + _LONGEST_SLEEP_NS))
+                sleep_until(min(next_ns, now_ns() + _LONGEST_SLEEP_NS))
 
     def flush(self, deadline_s: float) -> int:
         """Wait for the last acknowledgements; how many did not come."""
@@ -88,9 +89,9 @@ class Generator:
             sender.close()
         self._senders = []
 
-    def _send(self, number: int, due_ns: int, is_warm_up: bool) -> None:
+    def _send(self, number: int, intended_ns: int, is_warm_up: bool) -> None:
         producer = number % len(self._senders)
-        stamp_ns = due_ns + self._wall_offset_ns
+        stamp_ns = intended_ns + self._wall_offset_ns
         message = self._messages.make(producer, stamp_ns)
         sent_ns = now_ns()
         self._rows[number] = {
@@ -99,13 +100,13 @@ class Generator:
             "key": message.key if message.key_bytes is not None else NO_KEY,
             "size_bytes": len(message.value),
             "is_warm_up": is_warm_up,
-            "intended_ns": due_ns,
+            "intended_ns": intended_ns,
             "sent_ns": sent_ns,
             "acked_ns": None,
             "error": None,
         }
         self.first_sent_ns, self.last_sent_ns = self.first_sent_ns or sent_ns, sent_ns
-        self.most_late_ns = max(self.most_late_ns, sent_ns - due_ns)
+        self.most_late_ns = max(self.most_late_ns, sent_ns - intended_ns)
         self.sent += 1
         self._senders[producer].send(number, message.key_bytes, message.value)
 

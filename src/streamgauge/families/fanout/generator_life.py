@@ -28,7 +28,7 @@ class GeneratorLife(FanoutLife):
         settings = self.open_driver().sender_settings()
         wall_offset_ns = read_clocks().wall_offset_ns
         rate = fanout.rate_per_s(point.scenario)
-        messages = ScenarioMessages(point.mapping.kind, fanout.size, assignment.tag)
+        messages = ScenarioMessages(point.mapping.kind, fanout.size, self.seed)
         clients = [settings] * fanout.producers_of(point.scenario)
         try:
             self._generator = generator = Generator(messages, clients, topic, rate, wall_offset_ns)
@@ -41,8 +41,13 @@ class GeneratorLife(FanoutLife):
         )
         self.begin(reading, start)
         sharpen_sleep()
-        warm_up_count = round(fanout.warm_up * rate)
-        generator.run(start.at_ns, point.message_count, warm_up_count, lambda: not rendezvous.stopping())
+        schedule = point.schedule(start.at_ns)
+        generator.run(
+            schedule.start_ns,
+            schedule.message_count,
+            schedule.warm_up_count,
+            lambda: not rendezvous.stopping(),
+        )
         left = generator.flush(_FLUSH_S)
         self.mark("measure_end", now_ns())
         rendezvous.finished({(0, key): count for key, count in generator.delivered_by_key().items()})

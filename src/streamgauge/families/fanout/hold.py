@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from streamgauge.agents.diary import Manifest
 from streamgauge.agents.process import GIVEN_UP
 from streamgauge.families.fanout.point import FanoutPoint
+from streamgauge.families.fanout.section import frequency_text
 from streamgauge.launch.conduct import Judgement
 
 
@@ -22,6 +23,8 @@ def hold_of(point: FanoutPoint, manifests: Sequence[Manifest]) -> Judgement:
         return Judgement(False, "does not hold: no swarm told what it got")
     total = {name: sum(counted.get(name, 0) for counted in swarms) for name in swarms[0]}
     counted = f"{total['received']:,} of {total['expected']:,} updates came"
+    if conflated := total.get("conflated", 0):
+        counted += f", {conflated:,} conflated ({frequency_text(point.fanout.max_frequency)})"
     mean_ms = total["latency_sum_us"] / 1000 / total["samples"] if total["samples"] else None
     limit_s = point.fanout.mean_limit
     if total["missing"] or total["gone"]:

@@ -17,6 +17,7 @@ from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.registry import open_driver
 from streamgauge.drivers.swarm import SwarmDriver, why_no_swarms
 from streamgauge.families.fanout.point import FanoutPoint
+from streamgauge.plan.cases import tag_of
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.spec.secrets import fill_in
 from streamgauge.tables.events import SAMPLES
@@ -26,6 +27,9 @@ class FanoutLife(ABC):
     def __init__(self, assignment: Assignment) -> None:
         task = assignment.task
         self.assignment, self.point = assignment, assignment.work_as(FanoutPoint)
+        self.seed = tag_of(assignment.run_dir.id, assignment.kind)
+        """One for all cases of a run: their messages and their clients' keys are the same, so that what
+        differs between two of them is the way, and not the draw."""
         self.files = EventFiles(assignment.run_dir, assignment.case, task.agent)
         self.live = Live(assignment)
         self._diary = Diary(assignment, self.files)

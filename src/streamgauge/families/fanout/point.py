@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.families.fanout.names import ScenarioName
+from streamgauge.families.fanout.schedule import Schedule
 from streamgauge.families.fanout.section import SCENARIOS, Fanout, Scenario
 from streamgauge.families.fanout.targets import is_of_a_gateway
 from streamgauge.plan.agent_tasks import AgentTask
@@ -56,15 +57,25 @@ class FanoutPoint(SpecModel):
         seconds = self.fanout.warm_up + self.fanout.duration
         return max(1, round(seconds * self.fanout.rate_per_s(self.scenario)))
 
-    def keys(self, tag: int, of: int) -> NDArray[np.int64]:
-        """Which of the keys each client follows."""
-        return np.random.default_rng(tag).integers(0, max(1, of), self.clients)
+    @property
+    def is_conflated(self) -> bool:
+        """Whether updates may be left out on purpose: a gateway sends the newest of an item in its turn."""
+        return self.via == "gateway" and self.fanout.max_frequency != "unfiltered"
 
-    def measured(self, tag: int) -> frozenset[int]:
+    def schedule(self, start_ns: int) -> Schedule:
+        rate_per_s = self.fanout.rate_per_s(self.scenario)
+        warm_up_count = round(self.fanout.warm_up * rate_per_s)
+        return Schedule(start_ns, rate_per_s, warm_up_count, self.message_count)
+
+    def keys(self, seed: int, of: int) -> NDArray[np.int64]:
+        """Which of the keys each client follows."""
+        return np.random.default_rng(seed).integers(0, max(1, of), self.clients)
+
+    def measured(self, seed: int) -> frozenset[int]:
         """The clients that time their updates, drawn at random: who came first has no better chance."""
         wanted = self.fanout.measured
         count = self.clients if wanted == "all" else min(wanted, self.clients)
-        drawn = np.random.default_rng(tag + 1).choice(self.clients, count, replace=False)
+        drawn = np.random.default_rng(seed + 1).choice(self.clients, count, replace=False)
         return frozenset(int(number) for number in drawn)
 
     def agents(self) -> Iterator[AgentTask]:

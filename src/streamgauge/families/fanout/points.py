@@ -49,7 +49,7 @@ def _planned_row(case: Case, ended: CaseStatus | None) -> Mapping[str, Any]:
         "is_skipped": ended is not None and ended.is_skipped,
         "status_reason": ended.reason if ended is not None else None,
         "mean_limit_ms": 1000 * point.fanout.mean_limit,
-        "is_conflated": point.via == "gateway" and point.fanout.max_frequency != "unfiltered",
+        "is_conflated": point.is_conflated,
     }
 
 
@@ -119,6 +119,7 @@ def _accounting(samples: DataFrame, clients: DataFrame) -> DataFrame:
         fn.sum("expected").alias("expected"),
         fn.sum("updates").alias("received"),
         fn.sum(fn.greatest(fn.col("expected") - got, fn.lit(0))).alias("missing"),
+        fn.sum(((fn.col("expected") > 0) & (got == 0)).cast("long")).alias("without_any"),
         fn.sum(again).alias("duplicate"),
         fn.sum(fn.col("is_measured").cast("long")).alias("measured_clients"),
     )
@@ -216,7 +217,9 @@ def points(
     for part in parts:
         whole = whole.join(part, on="case", how="left")
     counts = ("messages", "expected", "received", "missing", "duplicate", "unexpected", "samples")
-    filled = whole.fillna(0, [*counts, "measured_clients"])
-    # What conflation leaves out is not missing.
-    missing = fn.when(fn.col("is_conflated"), fn.lit(0)).otherwise(fn.col("missing"))
-    return filled.withColumn("missing", missing)
+    filled = whole.fillna(0, [*counts, "without_any", "measured_clients"])
+    # As `left_out` of a swarm: what conflation leaves out is not missing, but it never leaves out all.
+    missing, is_conflated = fn.col("missing"), fn.col("is_conflated")
+    conflated = fn.when(is_conflated, missing - fn.col("without_any")).otherwise(fn.lit(0).cast("long"))
+    lost = fn.when(is_conflated, fn.col("without_any")).otherwise(missing)
+    return filled.withColumns({"conflated": conflated, "missing": lost}).drop("without_any")

@@ -28,6 +28,7 @@ POINTS = Table(
         Column("expected", "int64", "updates due to all clients together"),
         Column("received", "int64", "updates that came"),
         Column("missing", "int64", "updates that did not: by name for measured clients, by count for others"),
+        Column("conflated", "int64", "updates left out on purpose, for newer ones", True, is_new=True),
         Column("duplicate", "int64", "updates that a client got once more"),
         Column("unexpected", "int64", "updates of measured clients that nobody sent"),
         Column("samples", "int64", "updates of measured clients, warm-up not counted: what latency is of"),

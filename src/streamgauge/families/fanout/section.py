@@ -147,3 +147,8 @@ class Fanout(SpecModel):
 
 def _stamp_field(scenario: ScenarioName) -> str:
     return "timestamp" if SCENARIOS[scenario].json else "value"
+
+
+def frequency_text(max_frequency: float | str) -> str:
+    """What an item's updates are limited to."""
+    return max_frequency if isinstance(max_frequency, str) else f"at most {max_frequency:g}/s an item"

@@ -8,8 +8,9 @@ from functools import cache, partial
 from streamgauge.core.latency_block import latency_block
 from streamgauge.families.fanout.document import FanoutDocument, FanoutFound, Point
 from streamgauge.families.fanout.figures import fanout_plots
+from streamgauge.families.fanout.point_names import clients_text, place_name
 from streamgauge.families.fanout.result_tables import LATENCY_COUNTS
-from streamgauge.families.fanout.tables import clients_text, fanout_tables, place_name, verdict_table
+from streamgauge.families.fanout.tables import fanout_tables, verdict_table
 from streamgauge.report.cause_words import cause_text
 from streamgauge.report.medium import EVERYWHERE, ON_PAGE, ON_PAPER, Tone
 from streamgauge.report.pictures import ENDINGS, pictures
@@ -82,7 +83,10 @@ def _missing_fact(held: list[Point]) -> Fact:
     missing = sum(point.accounting.missing for point in held)
     expected = sum(point.accounting.expected for point in held)
     tone = Tone.BAD if missing else Tone.GOOD if expected else Tone.WARN
-    return Fact("Missing", count_text(missing), f"of {expected:,} updates", ["at the points that held"], tone)
+    lines = ["at the points that held"]
+    if conflated := sum(point.accounting.conflated or 0 for point in held):
+        lines.append(f"{conflated:,} more were conflated, as asked for")
+    return Fact("Missing", count_text(missing), f"of {expected:,} updates", lines, tone)
 
 
 def _remarks(points: list[Point]) -> list[Block]:

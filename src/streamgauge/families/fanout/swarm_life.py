@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.rendezvous import Rendezvous
-from streamgauge.core.clock import NS_PER_MS, NS_PER_S, now_ns
+from streamgauge.core.clock import NS_PER_S, now_ns
 from streamgauge.drivers.swarm import Swarm, SwarmOptions
 from streamgauge.families.fanout.event_tables import CLIENTS, NO_KEY, TRAFFIC, UPDATES
 from streamgauge.families.fanout.life import FanoutLife
 from streamgauge.families.fanout.scenario_messages import keys_of
+from streamgauge.families.fanout.schedule import LiveSamples
 from streamgauge.families.fanout.socket_traffic import SocketTraffic, socket_traffic
 from streamgauge.families.fanout.stamps import StampReader
 
@@ -29,10 +30,7 @@ class SwarmLife(FanoutLife):
         self._swarm: Swarm | None = None
         self._places, self._stamps, self._received = array("i"), array("q"), array("q")
         self._reader = StampReader()
-        self._wall_offset_ns = 0
-        self._first_stamp_ns = 0
-        self._latency_sum_ns = self._latency_count = 0
-        self._latency_ms: Counter[int] = Counter()
+        self._samples: LiveSamples | None = None
         self._expected: dict[int, int] | None = None
         self._before: SocketTraffic | None = None
         self._after: SocketTraffic | None = None
@@ -43,11 +41,9 @@ class SwarmLife(FanoutLife):
         swarm.connect(CONNECT_DEADLINE_S, lambda: not rendezvous.stopping())
         self.manifest.settings = swarm.settings_in_force()
         reading = self.mark_connected()
-        self._wall_offset_ns = reading.wall_offset_ns
         start = rendezvous.ready(reading, meanwhile=lambda: swarm.serve(_SERVE_S))
         self._before = socket_traffic()
-        warm_up_ns = int(self.point.fanout.warm_up * NS_PER_S)
-        self._first_stamp_ns = start.at_ns + warm_up_ns + self._wall_offset_ns
+        self._samples = LiveSamples(self.point.schedule(start.at_ns), reading.wall_offset_ns)
         self.begin(reading, start)
         while not (rendezvous.producers_finished() or rendezvous.stopping()):
             swarm.serve(_SERVE_S)
@@ -64,15 +60,13 @@ class SwarmLife(FanoutLife):
         assert assignment.task.share is not None
         first, count = assignment.task.share
         names, fanout = keys_of(point.mapping.kind), point.fanout
-        keys = point.keys(assignment.tag, len(names))[first : first + count]
+        keys = point.keys(self.seed, len(names))[first : first + count]
         processes = sum(1 for agent in point.agents() if agent.kind == "swarm")
         return SwarmOptions(
             first=first,
             keys=tuple(keys.tolist()),
             key_names=names,
-            measured=frozenset(
-                n - first for n in point.measured(assignment.tag) if first <= n < first + count
-            ),
+            measured=frozenset(n - first for n in point.measured(self.seed) if first <= n < first + count),
             topic=assignment.topics[0],
             start={(topic, part): offset for topic, part, offset in assignment.start_offsets},
             kind=point.mapping.kind,
@@ -92,26 +86,19 @@ class SwarmLife(FanoutLife):
         self._places.append(place)
         self._stamps.append(stamp_ns)
         self._received.append(received_ns)
-        if stamp_ns >= self._first_stamp_ns:
-            latency_ns = received_ns + self._wall_offset_ns - stamp_ns
-            self._latency_sum_ns += latency_ns
-            self._latency_count += 1
-            self._latency_ms[latency_ns // NS_PER_MS] += 1
+        if self._samples is not None:
+            self._samples.heard(stamp_ns, received_ns)
 
     def _drain(self, swarm: Swarm, rendezvous: Rendezvous) -> None:
         """Until every client has all, or time is up. With conflation nobody knows how much that is."""
         until_ns = now_ns() + int(self.point.fanout.drain_timeout * NS_PER_S)
-        conflated = self._is_conflated
+        conflated = self.point.is_conflated
         if conflated:
             until_ns = min(until_ns, now_ns() + 2 * NS_PER_S)
         while not rendezvous.stopping() and now_ns() < until_ns:
             swarm.serve(_SERVE_S)
             if not conflated and sum(swarm.counts) >= sum(self._expected_counts(swarm)):
                 return
-
-    @property
-    def _is_conflated(self) -> bool:
-        return self.point.via == "gateway" and self.point.fanout.max_frequency != "unfiltered"
 
     def _expected_counts(self, swarm: Swarm) -> list[int]:
         """What each client has to get: of its key from a gateway, everything from Kafka."""
@@ -123,16 +110,18 @@ class SwarmLife(FanoutLife):
     def _count(self) -> None:
         """For the launcher, who has to know at once whether the series goes on."""
         assert self._swarm is not None
+        assert self._samples is not None
         expected = self._expected_counts(self._swarm)
-        missing = [max(0, want - got) for want, got in zip(expected, self._swarm.counts, strict=True)]
+        missing, conflated = left_out(expected, self._swarm.counts, is_conflated=self.point.is_conflated)
         self.manifest.counters = {
             "clients": self._swarm.options.count,
             "gone": len(self._swarm.gone),
             "expected": sum(expected),
             "received": sum(self._swarm.counts),
-            "missing": 0 if self._is_conflated else sum(missing),
-            "samples": self._latency_count,
-            "latency_sum_us": self._latency_sum_ns // 1000,
+            "missing": missing,
+            "conflated": conflated,
+            "samples": self._samples.count,
+            "latency_sum_us": self._samples.sum_ns // 1000,
         }
         if self._swarm.gone:
             self.manifest.reason = (
@@ -142,7 +131,8 @@ class SwarmLife(FanoutLife):
     def publish(self) -> None:
         if self._swarm is not None:
             self.live.count(0, sum(self._swarm.counts))
-            self.live.told["latency_ms"] = {str(ms): count for ms, count in self._latency_ms.copy().items()}
+            by_ms = self._samples.by_ms.copy() if self._samples is not None else {}
+            self.live.told["latency_ms"] = {str(ms): count for ms, count in by_ms.items()}
         super().publish()
 
     def keep(self) -> None:
@@ -187,3 +177,17 @@ class SwarmLife(FanoutLife):
     def let_go(self) -> None:
         if self._swarm is not None:
             self._swarm.close()
+
+
+def left_out(expected: Sequence[int], received: Sequence[int], *, is_conflated: bool) -> tuple[int, int]:
+    """Of what all clients together should have got: missing, and conflated.
+
+    What conflation leaves out is not missing, and cannot be told from what was lost; but it never leaves out
+    all. A client to which something was due and nothing came lacks the last of it at least.
+    """
+    pairs = list(zip(expected, received, strict=True))
+    not_come = sum(max(0, want - got) for want, got in pairs)
+    if not is_conflated:
+        return not_come, 0
+    missing = sum(1 for want, got in pairs if want and not got)
+    return missing, not_come - missing

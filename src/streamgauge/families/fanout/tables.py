@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from streamgauge.core.verdicts import Validity
+from streamgauge.families.fanout.accounting_tables import accounting_table, conflation_tables
 from streamgauge.families.fanout.document import GATEWAY, FanoutFound, Point, Saving
+from streamgauge.families.fanout.point_names import clients_text, place_name
 from streamgauge.families.fanout.result_tables import ROLES
 from streamgauge.report.document import State
 from streamgauge.report.medium import Tone
@@ -47,20 +49,13 @@ def fanout_tables(fanout: FanoutFound) -> list[Table]:
                 None,
             ),
             _percentile_table(f"{name}: percentiles, ms", points),
-            _accounting_table(f"{name}: every update", points),
+            accounting_table(f"{name}: every update", points),
+            *conflation_tables(f"{name}: conflation", points),
             *_use_tables(name, points),
         ]
     if fanout.savings:
         tables.append(_savings_table(fanout.savings))
     return tables
-
-
-def clients_text(clients: int) -> str:
-    return f"{clients / 1000:g}K" if clients >= 1000 else str(clients)
-
-
-def place_name(point: Point) -> str:
-    return f"{point.series}, {clients_text(point.clients)}"
 
 
 def verdict_table(points: list[Point]) -> Table:
@@ -159,7 +154,7 @@ def _use_tables(name: str, points: list[Point]) -> list[Table]:
             ],
             cores,
             "All processes of a kind, while messages were sent. µs/update: CPU of broker and gateway for "
-            "each update to each client. Broker sent: bit/s at its sockets.",
+            f"each update to each client. Broker sent: bit/s at its sockets.{_unseen(points)}",
         ),
         Table(
             f"{name}: memory",
@@ -180,42 +175,28 @@ def _broker_bits(point: Point) -> float | None:
 
 
 def _cpu_per_update(point: Point) -> float | None:
-    """Of what delivers: the broker, or broker and gateway."""
+    """Of all that delivers. The gateway's CPU alone is not the price of an update: then it is not known."""
     messages, received = point.accounting.messages, point.accounting.received
-    cores = [point.use.broker.cpu_cores, point.use.gateway.cpu_cores]
+    cores = [use.cpu_cores for use in point.delivering]
     known = [value for value in cores if value is not None]
-    if not (point.rate_per_s and messages and received and known):
+    if not (point.rate_per_s and messages and received) or len(known) < len(cores):
         return None
     return 1e6 * sum(known) / (received / messages * point.rate_per_s)
 
 
-def _accounting_table(title: str, points: list[Point]) -> Table:
-    names = ("expected", "missing", "duplicate", "unexpected")
-    rows = [
-        row(
-            place_name(point),
-            point.accounting.messages,
-            point.rate_per_s,
-            *(_fault(getattr(point.accounting, name), name) for name in names),
-        )
+def _unseen(points: list[Point]) -> str:
+    """Why some points have no price of an update."""
+    unseen = {
+        role
         for point in points
         if point.status is not State.NOT_RUN
-    ]
-    columns = [
-        Column("point"),
-        Column("messages", Unit.COUNT),
-        Column("rate/s", Unit.NUMBER),
-        *(Column(name, Unit.COUNT) for name in names),
-    ]
-    note = (
-        "Updates due to all clients together. Measured clients are looked at update by update, the others by "
-        "their counts."
-    )
-    return Table(title, columns, rows, note)
-
-
-def _fault(count: int, name: str) -> Cell:
-    return Cell(count, Tone.BAD if count and name != "expected" else Tone.PLAIN)
+        for role in (("broker", "gateway") if point.via == GATEWAY else ("broker",))
+        if getattr(point.use, role).cpu_cores is None
+    }
+    if not unseen:
+        return ""
+    words = " and the ".join(sorted(unseen))
+    return f" {NOTHING}: the CPU of the {words} was not seen: not started by this run, or on another host."
 
 
 def _percentile_table(title: str, points: list[Point]) -> Table:
@@ -242,6 +223,7 @@ def _savings_table(savings: Sequence[Saving]) -> Table:
         row(
             saving.scenario,
             saving.against,
+            saving.clients,
             saving.bytes_per_client,
             saving.against_bytes_per_client,
             saving.percent,
@@ -251,9 +233,13 @@ def _savings_table(savings: Sequence[Saving]) -> Table:
     columns = [
         Column("scenario"),
         Column("against"),
+        Column("clients", Unit.COUNT),
         Column("bytes", Unit.BYTES),
         Column("against bytes", Unit.BYTES),
         Column("percent", Unit.PERCENT),
     ]
-    note = "In one case; less than 100% is saved by filtering by key, by delta or by patch."
+    note = (
+        "In one case, both with as many clients, the same keys and the same messages; less than 100% is "
+        "saved by filtering by key, by delta or by patch."
+    )
     return Table("Bytes that one client of the gateway receives", columns, rows, note)

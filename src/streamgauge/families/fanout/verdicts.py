@@ -44,8 +44,9 @@ def judged_points(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
 
 
 def _holds(row: Row) -> bool | None:
-    """As it was told while it ran; of a run of 0.1, which did not tell, from what came."""
-    if row["holds"] is not None or row["status"] != "ok" or not row["samples"]:
+    """From the figures that are shown: a point that was told to hold while it ran, by counts, may lack what
+    only names tell. One that was told not to hold does not, whatever the figures of what came are."""
+    if row["holds"] is False or row["status"] != "ok" or not row["samples"]:
         return row["holds"]  # type: ignore[no-any-return]
     return not row["missing"] and bool(row["mean_ms"] <= row["mean_limit_ms"])
 
