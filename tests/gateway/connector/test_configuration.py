@@ -100,6 +100,7 @@ ALL: dict[str, tuple[str, Any]] = {
     "schema.registry.confluent.basic.authentication.username": ("u", "u"),
     "schema.registry.confluent.basic.authentication.password": ("p", "p"),
     "record.consume.from": ("EARLIEST", "EARLIEST"),
+    "record.consume.unwatched.enable": ("false", False),
     "record.consume.with.max.poll.records": ("10", 10),
     "record.consume.with.session.timeout.ms": ("6000", 6000),
     "record.consume.with.max.poll.interval.ms": ("7000", 7000),

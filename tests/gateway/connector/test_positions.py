@@ -138,3 +138,68 @@ def test_after_the_deadline_kafka_itself_may_choose(
     assert starts == {A: OFFSET_STORED}
     assert "Kafka does not tell" in caplog.text
     assert found.to_commit() == {}
+
+
+def test_latest_is_where_it_ended_before_the_group_was_joined() -> None:
+    """Joining takes seconds: what comes meanwhile has come after the subscription, and must be read."""
+    found = Positions(from_earliest=False)
+    found.begin({"t": 2, "other": 1})
+    found.note_ends(Broker(ends={A: 5, B: 7}), ["t"])
+    assert found.starts(Broker(ends={A: 55, B: 7}), [A, B]) == {A: 5, B: 7}
+    assert found.to_commit() == {A: 5, B: 7}
+
+
+def test_an_end_that_was_not_told_before_joining_is_asked_for_again() -> None:
+    found = Positions(from_earliest=False)
+    found.begin({"t": 2})
+    found.note_ends(Broker(ends={A: 5, B: 7}, down=1), ["t"])
+    assert found.starts(Broker(ends={A: 55, B: 77}), [A, B]) == {A: 55, B: 77}
+
+
+def test_what_is_committed_goes_before_an_end_that_was_noted() -> None:
+    found = Positions(from_earliest=False)
+    found.begin({"t": 1})
+    found.note_ends(Broker(ends={A: 5}), ["t"])
+    assert found.starts(Broker({A: 3}, {A: 9}), [A]) == {A: 3}
+
+
+def test_from_earliest_no_end_is_asked_for() -> None:
+    found = Positions(from_earliest=True)
+    found.begin({"t": 1})
+    found.note_ends(Broker(), ["t"])
+    assert found.starts(Broker(), [A]) == {A: OFFSET_BEGINNING}
+
+
+@pytest.mark.parametrize("from_earliest", [False, True])
+def test_what_came_while_nobody_was_subscribed_may_be_passed_over(from_earliest: bool) -> None:
+    found = Positions(from_earliest=from_earliest, reads_unwatched=False)
+    found.begin({"t": 1})
+    found.note_ends(Broker(ends={A: 5}), ["t"])
+    first = found.starts(Broker(ends={A: 5}), [A])
+    assert first == {A: OFFSET_BEGINNING if from_earliest else 5}
+    found.handed_over([message(5)])
+    found.published(message(5))
+    assert found.to_commit() == {A: 6}
+    # The last subscriber left; 94 records came; one subscribes, and ten more come while the group is joined.
+    found.begin({"t": 1, "new": 1})
+    broker, new = Broker({A: 6}, {A: 100, Place("new", 0): 8}), Place("new", 0)
+    found.note_ends(broker, ["t", "new"])
+    broker.ends = {A: 110, new: 9}
+    assert found.starts(broker, [A, new]) == {A: 100, new: 8}
+    assert found.to_commit() == {A: 100, new: 8}
+    # Joining anew within the same consumption goes on where it was.
+    found.handed_over([message(100)])
+    broker.ends = {A: 200}
+    assert found.starts(broker, [A]) == {A: 101}
+
+
+def test_without_an_end_nothing_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(positions, "_DEADLINE_S", 0.0)
+    monkeypatch.setattr(positions, "_PAUSE_S", 0.0)
+    found = Positions(from_earliest=False, reads_unwatched=False)
+    found.begin({"t": 1})
+    found.starts(Broker(ends={A: 5}), [A])
+    found.begin({"t": 1})
+    broker = Broker({A: 6}, {A: 100})
+    monkeypatch.setattr(broker, "get_watermark_offsets", Broker(down=10).get_watermark_offsets)
+    assert found.starts(broker, [A]) == {A: 6}

@@ -175,6 +175,30 @@ def test_reading_begins_with_the_first_subscription_and_ends_with_the_last(kafka
     run(test())
 
 
+def test_what_comes_while_the_group_is_joined_is_read_and_what_came_unwatched_may_be_passed_over(
+    kafka: str,
+) -> None:
+    topic, send = new_topic(kafka), Sender(kafka)
+
+    async def test() -> None:
+        source = source_of(kafka, topic, record__consume__unwatched__enable="false")
+        async with reading(source) as listener:
+            send(topic, b"before")
+            source.subscribe("i")
+            await until(lambda: bool(source._positions._ends))
+            send(topic, b"1")
+            await until(lambda: len(listener.events) == 1)
+            source.unsubscribe("i")
+            send(topic, b"unwatched")
+            source.subscribe("i")
+            await until(lambda: source._positions._passes_over and bool(source._positions._ends))
+            send(topic, b"2")
+            await until(lambda: len(listener.events) == 2)
+            assert [fields["v"] for _, fields in listener.updates()] == ["1", "2"]
+
+    run(test())
+
+
 def test_changing_ones_mind_at_once_loses_and_repeats_nothing(kafka: str) -> None:
     topic, send = new_topic(kafka, partitions=2), Sender(kafka)
 

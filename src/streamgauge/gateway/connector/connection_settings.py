@@ -69,6 +69,12 @@ class ConnectionSettings(SpecModel):
     consume_from: Literal["LATEST", "EARLIEST"] = Field(
         default="LATEST", alias="record.consume.from", description="Where a group without offsets begins."
     )
+    reads_unwatched: Flag = Field(
+        default=True,
+        alias="record.consume.unwatched.enable",
+        description="Whether records that came while nobody was subscribed are read at the next "
+        "subscription; `false`: it begins at the end.",
+    )
     max_poll_records: Annotated[int, Field(ge=1, le=100_000)] = Field(
         default=500,
         alias="record.consume.with.max.poll.records",

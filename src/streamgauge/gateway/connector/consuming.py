@@ -174,6 +174,7 @@ class Consumption:
                     ", ".join(missing),
                     ", ".join(found),
                 )
+            self._positions.note_ends(consumer, found)
             return found
         return []
 

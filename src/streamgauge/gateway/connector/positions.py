@@ -28,19 +28,42 @@ class Positions:
     committed, and only from there the next consumption goes on.
     """
 
-    def __init__(self, *, from_earliest: bool) -> None:
-        self._from_earliest = from_earliest
+    def __init__(self, *, from_earliest: bool, reads_unwatched: bool = True) -> None:
+        """`reads_unwatched`: a further consumption goes on where the last one ended; else it begins at the
+        end, and passes over what came between them."""
+        self._from_earliest, self._reads_unwatched = from_earliest, reads_unwatched
         self._known: Mapping[str, int] = {}
-        self._begun = False
+        self._begun = self._passes_over = False
+        self._ends: dict[Place, int] = {}
+        """Where partitions ended when this consumption began, of those whose end matters."""
         self._handed: dict[Place, int] = {}
         self._published: dict[Place, int] = {}
         self._committed: dict[Place, int] = {}
 
     def begin(self, partitions_by_topic: Mapping[str, int]) -> None:
         """A consumption begins; these partitions exist. Others that come up later are new, and read whole."""
+        self._ends = {}
+        if self._begun and not self._reads_unwatched:
+            self._known, self._passes_over = dict(partitions_by_topic), True
+            self._handed, self._published = {}, {}
+            return
         self._handed = dict(self._published)
         if not self._begun:
             self._known, self._begun = dict(partitions_by_topic), True
+
+    def note_ends(self, consumer: Any, topics: Sequence[str]) -> None:
+        """Where partitions end now, asked before the group is joined, which takes seconds: what comes
+        meanwhile has come after the subscription. Who does not tell is asked again when it is ours."""
+        if self._from_earliest and not self._passes_over:
+            return
+        places = [Place(topic, number) for topic in topics for number in range(self._known.get(topic, 0))]
+        for place in places:
+            if place not in self._handed:
+                try:
+                    self._ends[place] = _end(consumer, place)
+                except KafkaException as error:
+                    LOGGER.debug("the end of %s is asked for later: %s", place, error.args[0].str())
+                    return
 
     def handed_over(self, messages: Sequence[Any]) -> None:
         handed = self._handed
@@ -67,7 +90,12 @@ class Positions:
         found: dict[Place, int] = {}
         for place in places:
             known = max(self._handed.get(place, -1), committed.get(place, -1))
-            found[place] = known if known >= 0 else self._first(consumer, place)
+            if known < 0:
+                known = self._first(consumer, place)
+            elif self._passes_over and place not in self._handed:
+                # What the group has committed is where we were; an end that is not told is below any offset.
+                known = max(known, self._first(consumer, place))
+            found[place] = known
             if found[place] >= 0:
                 self._handed[place] = found[place]
                 self._published.setdefault(place, found[place])
@@ -75,8 +103,11 @@ class Positions:
 
     def _first(self, consumer: Any, place: Place) -> int:
         """The end as it is now, as a number: asked for later, after an outage, it would be another one."""
-        if self._from_earliest or place.partition >= self._known.get(place.topic, 0):
+        is_new = place.partition >= self._known.get(place.topic, 0)
+        if is_new or (self._from_earliest and not self._passes_over):
             return OFFSET_BEGINNING  # type: ignore[no-any-return]
+        if place in self._ends:
+            return self._ends[place]
         end = self._ask(lambda: _end(consumer, place), f"the end of {place.topic}/{place.partition}")
         return int(OFFSET_STORED if end is None else end)
 

@@ -41,7 +41,9 @@ class KafkaSource:
         self._mapping = RecordMapping(settings)
         self._client = consumer_settings(settings, group_id)
         self._topics = TopicSelection(settings.targets, patterns=settings.topics_are_patterns)
-        self._positions = Positions(from_earliest=settings.consume_from == "EARLIEST")
+        self._positions = Positions(
+            from_earliest=settings.consume_from == "EARLIEST", reads_unwatched=settings.reads_unwatched
+        )
         self._complaints = Complaints(LOGGER, f"connection {name}")
         self._consumption: Consumption | None = None
         self._ended: Consumption | None = None
