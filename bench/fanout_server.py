@@ -10,6 +10,7 @@ import asyncio
 import gc
 import sys
 import time
+from collections.abc import Callable, Sequence
 
 from streamgauge.gateway.server.contract import MODES, AdapterSet, Listener, SourceCounters
 from streamgauge.gateway.server.serving import serve
@@ -32,6 +33,9 @@ class Ticker:
     def start(self, listener: Listener) -> None:
         self._listener = listener
         self._task = asyncio.get_running_loop().create_task(self._publish())
+
+    def prepare(self, items: Sequence[str], ready: Callable[[], None]) -> bool:
+        return True
 
     def subscribe(self, item: str) -> None:
         """There is one item."""

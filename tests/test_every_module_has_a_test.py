@@ -99,7 +99,6 @@ COVERED = {
     "flags/kafka_there.py": "cli/test_topic.py",
     "gateway/connector/configuration_draft.py": "gateway/connector/test_adapters_xml.py",
     "gateway/connector/connection_settings.py": "gateway/connector/test_librdkafka_settings.py",
-    "gateway/connector/consuming.py": "gateway/connector/test_source_outages.py",
     "gateway/connector/evaluator_settings.py": "gateway/connector/test_librdkafka_settings.py",
     "gateway/connector/evaluators/contract.py": "gateway/connector/evaluators/test_json_records.py",
     "gateway/connector/evaluators/making.py": "gateway/connector/test_commands.py",

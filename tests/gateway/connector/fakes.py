@@ -43,6 +43,9 @@ class Message:
     def headers(self) -> list[tuple[str, bytes | None]] | None:
         return self.headers_
 
+    def error(self) -> None:
+        return None
+
 
 @dataclass
 class Listening:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from streamgauge.gateway.server.contract import MODES, Listener, SourceCounters, UnknownItem
 
 
 class MemorySource:
     """Any item but those that begin with "no-"; fields are not known beforehand unless given."""
+
+    has_to_prepare = False
+    """Whether subscriptions wait until those in `waiting` are called."""
 
     def __init__(
         self, fields: tuple[str, ...] = (), *, modes: frozenset[str] = MODES, snapshot: bool = False
@@ -15,9 +20,16 @@ class MemorySource:
         self.subscribed: list[str] = []
         self.counters = SourceCounters()
         self.closed = False
+        self.waiting: list[Callable[[], None]] = []
 
     def start(self, listener: Listener) -> None:
         self.listener = listener
+
+    def prepare(self, items: Sequence[str], ready: Callable[[], None]) -> bool:
+        if not self.has_to_prepare:
+            return True
+        self.waiting.append(ready)
+        return False
 
     def subscribe(self, item: str) -> None:
         if item.startswith("no-"):

@@ -250,3 +250,44 @@ def test_names_that_are_kept_have_an_end() -> None:
         client.send(add(2, "item", long))
         assert client.line().startswith("REQERR,2,23,")
         client.subscribe(long[1:], schema=long[1:])
+
+
+def test_a_subscription_is_told_when_its_source_is_ready_and_what_was_asked_since_waits() -> None:
+    with running() as server, WebSocket(server) as client, WebSocket(server) as other:
+        client.open_session()
+        other.open_session()
+        server.source.has_to_prepare = True
+        client.send("control\r\nLS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item&LS_schema=n")
+        client.send("control\r\nLS_reqId=2&LS_op=delete&LS_subId=9")
+        client.send("control\r\nLS_reqId=3&LS_op=delete&LS_subId=9")
+        server.wait_until(lambda: server.source.waiting)
+        assert server.source.subscribed == []
+        server.source.has_to_prepare = False
+        other.subscribe("another")  # Nobody else waits.
+        server.publish("item", {"n": "too early"})
+        [ready] = server.source.waiting
+        server.call(ready)
+        told = client.lines(5)
+        assert [line for line in told if line.startswith("REQ")] == [
+            "REQOK,1",
+            "REQERR,2,19,there is no subscription 9",
+            "REQERR,3,19,there is no subscription 9",
+        ]
+        assert [line for line in told if line.startswith("SUBOK")] == ["SUBOK,1,1,1"]
+        server.publish("item", {"n": "1"})
+        assert client.line() == "U,1,1,1"
+        assert not server.call(lambda: server.server.reception._held)
+
+
+def test_who_has_gone_while_its_source_got_ready_subscribes_nothing() -> None:
+    with running() as server:
+        server.source.has_to_prepare = True
+        with WebSocket(server) as client:
+            client.open_session()
+            client.send("control\r\nLS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item&LS_schema=n")
+            server.wait_until(lambda: server.source.waiting)
+        server.wait_until(lambda: not server.server.websockets)
+        [ready] = server.source.waiting
+        server.call(ready)
+        assert server.source.subscribed == []
+        assert not server.call(lambda: server.server.reception._held)

@@ -10,8 +10,10 @@ import pytest
 
 from streamgauge.systems.push_gateway import PushGateway
 
-from ..connector.kafka_side import DEADLINE_S, Sender, new_topic
+from ..connector.kafka_side import DEADLINE_S, Sender, new_topic, source_of
 from .plain_session import PlainSession, ask
+from .raw_client import WebSocket
+from .running import running
 
 pytestmark = pytest.mark.broker
 
@@ -173,3 +175,18 @@ def test_a_topic_that_is_not_there_ends_the_subscription(kafka: str, tmp_path: P
         session.wait_for("UNSUB,1")
         log = (tmp_path / "gateway.log").read_text()
     assert f"connection QuickStart: there is no topic nobody-made-this at {kafka}" in log
+
+
+def test_every_record_after_the_subok_comes_from_latest_on(kafka: str) -> None:
+    topic, send = new_topic(kafka), Sender(kafka)
+    send(topic, b"before")
+    with running(sources={"K": source_of(kafka, topic)}) as server, WebSocket(server) as client:
+        client.open_session()
+        client.send(
+            "control\r\nLS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=i&LS_schema=v"
+            "&LS_data_adapter=K&LS_requested_max_frequency=unfiltered"
+        )
+        client.until("SUBOK")
+        send(topic, *(str(number).encode() for number in range(50)))
+        updates = [client.until("U,")[-1] for _ in range(50)]
+    assert updates == [f"U,1,1,{number}" for number in range(50)]

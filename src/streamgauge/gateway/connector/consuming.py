@@ -45,6 +45,8 @@ class Handlers:
 
     hand_over: Callable[[list[Any]], None]
     """A batch of messages; may wait until there is room for it."""
+    placed: Callable[[], None]
+    """It knows where it begins: all that comes from now on will be handed over."""
     failed: Callable[[str], None]
     """It cannot go on, and has ended. One line."""
 
@@ -67,6 +69,8 @@ class Consumption:
         batch_records: int,
         predecessor: Consumption | None = None,
     ) -> None:
+        self.is_placed = not positions.needs_ends
+        """Whether it is known where it begins."""
         self._name, self._client, self._topics = name, dict(client), topics
         self._positions, self._handlers, self._batch_records = positions, handlers, batch_records
         self._predecessor = predecessor
@@ -175,6 +179,8 @@ class Consumption:
                     ", ".join(found),
                 )
             self._positions.note_ends(consumer, found)
+            self.is_placed = True
+            self._handlers.placed()
             return found
         return []
 

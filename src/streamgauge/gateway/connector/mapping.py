@@ -52,6 +52,10 @@ class RecordMapping:
     def has_snapshot(self) -> bool:
         return self._updates.has_snapshot
 
+    def can_be(self, item: str) -> bool:
+        """Whether there can be such an item."""
+        return self._routes.can_be(item)
+
     def subscribe(self, item: str) -> None:
         """Raises ValueError when there can be no such item."""
         self._routes.add(item)

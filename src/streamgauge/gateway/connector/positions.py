@@ -40,6 +40,11 @@ class Positions:
         self._published: dict[Place, int] = {}
         self._committed: dict[Place, int] = {}
 
+    @property
+    def needs_ends(self) -> bool:
+        """Whether the next consumption begins where partitions end, which only Kafka knows."""
+        return not self._reads_unwatched if self._begun else not self._from_earliest
+
     def begin(self, partitions_by_topic: Mapping[str, int]) -> None:
         """A consumption begins; these partitions exist. Others that come up later are new, and read whole."""
         self._ends = {}

@@ -77,6 +77,13 @@ class Routes:
         """Those that are subscribed."""
         return list(self._items)
 
+    def can_be(self, name: str) -> bool:
+        """Whether such an item fits a template."""
+        try:
+            return self._shape(parse_item(name)) in self._of_shape
+        except ValueError:
+            return False
+
     def add(self, name: str) -> None:
         """Raises ValueError when the item fits no template."""
         item = parse_item(name)

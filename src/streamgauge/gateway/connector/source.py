@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from streamgauge.gateway.connector.complaints import Complaints
@@ -26,6 +26,8 @@ DISABLED_CODE = -1
 _BATCHES_UNDER_WAY = 4
 _WAIT_FOR_ROOM_S = 0.2
 _CLOSE_S = 3.0
+_PREPARE_S = 2.0
+"""A Kafka that does not answer within that time is waited for without the client."""
 
 
 class KafkaSource:
@@ -47,11 +49,30 @@ class KafkaSource:
         self._complaints = Complaints(LOGGER, f"connection {name}")
         self._consumption: Consumption | None = None
         self._ended: Consumption | None = None
+        self._waiting: list[Callable[[], None]] = []
+        """Those who are to be told that they may subscribe, when it is known where reading begins."""
+        self._overdue: asyncio.TimerHandle | None = None
         self.counters = SourceCounters()
 
     def start(self, listener: Listener) -> None:
         self._listener = listener
         self._loop = asyncio.get_running_loop()
+
+    def prepare(self, items: Sequence[str], ready: Callable[[], None]) -> bool:
+        """A client that is told that it is subscribed gets what comes from then on: so the end of the topics
+        is asked for before. One item that there cannot be has all refused: for that, nothing is begun."""
+        if not self._settings.enable or not all(map(self._mapping.can_be, items[:1])):
+            return True
+        current = self._consumption
+        is_placed = not self._positions.needs_ends if current is None else current.is_placed
+        if is_placed:
+            return True
+        if not self._waiting:
+            self._overdue = self._loop.call_later(_PREPARE_S, self._go_ahead)
+        self._waiting.append(ready)
+        if current is None:
+            self._start_consuming()
+        return False
 
     def subscribe(self, item: str) -> None:
         if not self._settings.enable:
@@ -65,7 +86,7 @@ class KafkaSource:
 
     def unsubscribe(self, item: str) -> None:
         self._mapping.unsubscribe(item)
-        if not self._mapping.subscribed_count:
+        if not self._mapping.subscribed_count and not self._waiting:
             self._stop_consuming()
 
     def schema(self, item: str) -> tuple[str, ...]:
@@ -80,6 +101,7 @@ class KafkaSource:
     def close(self) -> None:
         """Waits for the consumer to commit and leave its group, a few seconds at most."""
         self._mapping.unsubscribe_all()
+        self._stop_waiting()
         self._stop_consuming()
         last = self._ended
         if last is not None and last.has_joined and not last.join(_CLOSE_S):
@@ -96,6 +118,9 @@ class KafkaSource:
                     return
             self._on_loop(self._take, consumption, batch, room)
 
+        def placed() -> None:
+            self._on_loop(self._placed, consumption)
+
         def failed(why: str) -> None:
             self._on_loop(self._give_up, consumption, why)
 
@@ -104,7 +129,7 @@ class KafkaSource:
             self._client,
             self._topics,
             self._positions,
-            Handlers(hand_over, failed),
+            Handlers(hand_over, placed, failed),
             batch_records=self._settings.max_poll_records,
             predecessor=self._ended,
         )
@@ -115,6 +140,25 @@ class KafkaSource:
         if self._consumption is not None:
             self._consumption.stop()
             self._ended, self._consumption = self._consumption, None
+
+    def _placed(self, consumption: Consumption) -> None:
+        if consumption is self._consumption:
+            self._go_ahead()
+
+    def _go_ahead(self) -> None:
+        """Let those subscribe who have waited; they may have gone meanwhile, or be refused."""
+        waiting = self._stop_waiting()
+        for ready in waiting:
+            ready()
+        if waiting and not self._mapping.subscribed_count:
+            self._stop_consuming()
+
+    def _stop_waiting(self) -> list[Callable[[], None]]:
+        waiting, self._waiting = self._waiting, []
+        if self._overdue is not None:
+            self._overdue.cancel()
+            self._overdue = None
+        return waiting
 
     def _on_loop(self, call: Any, *arguments: Any) -> None:
         try:
@@ -167,3 +211,4 @@ class KafkaSource:
         self._mapping.unsubscribe_all()
         self._stop_consuming()
         self._listener.source_failed(f"connection {self._name}: {why}")
+        self._go_ahead()

@@ -13,7 +13,7 @@ What a mapping of fields means, by the mode of a subscription:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -73,6 +73,11 @@ class Source(Protocol):
 
     def start(self, listener: Listener) -> None:
         """Called once, on the running loop, before anything else."""
+
+    def prepare(self, items: Sequence[str], ready: Callable[[], None]) -> bool:
+        """Somebody is about to subscribe to these. Whether that may be said to be done at once: all that
+        comes up from then on will be published. If not, `ready` is called later, on the loop, once, when
+        it may; within few seconds, whatever happens."""
 
     def subscribe(self, item: str) -> None:
         """The first subscriber came. Raises UnknownItem when there can be no such item."""

@@ -60,6 +60,12 @@ class Control:
         if session is not None:
             session.last_request_ns = time.monotonic_ns()
 
+    def is_prepared(self, wanted: Subscribe, session_id: str | None, ready: Callable[[], None]) -> bool:
+        """Whether it may be carried out at once; else `ready` is called when it may."""
+        session = self._gateway.sessions.get(session_id or "")
+        items = None if session is None else self._gateway.items(session, wanted.data_adapter)
+        return items is None or items.prepare(wanted.items, ready)
+
     def carry_out(self, wanted: ControlCommand, session_id: str | None, *, by_websocket: bool) -> Outcome:
         """Raises Refused."""
         session = self._gateway.sessions.get(session_id or "")

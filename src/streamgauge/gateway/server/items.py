@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from streamgauge.gateway.protocol.codes import ControlCode
 from streamgauge.gateway.protocol.commands import Mode
@@ -40,6 +40,10 @@ class Items:
         if known and not {*known, "key", "command"}.issuperset(fields):
             unknown = next(field for field in fields if field not in (*known, "key", "command"))
             raise UnknownItem(ControlCode.BAD_SCHEMA, f"{item} has no field {unknown}")
+
+    def prepare(self, items: Sequence[str], ready: Callable[[], None]) -> bool:
+        """Whether these can be subscribed at once; else `ready` is called when they can."""
+        return self._source.prepare(items, ready)
 
     def feed(self, item: str, mode: Mode) -> Feed:
         """Subscribe an item at its source if nobody has yet; raises UnknownItem."""

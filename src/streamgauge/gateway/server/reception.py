@@ -16,6 +16,7 @@ from streamgauge.gateway.protocol.commands import (
     ControlCommand,
     CreateSession,
     Heartbeat,
+    Subscribe,
 )
 from streamgauge.gateway.protocol.requests import BadRequest, RequestLine, http_requests
 from streamgauge.gateway.protocol.versions import Version, version_named
@@ -44,7 +45,8 @@ class Reception:
         self._opening = SessionOpening(gateway)
         self.admission = Admission(gateway.settings.limits.password_checks_waiting)
         self._held: dict[Link, list[RequestLine | BadRequest]] = {}
-        """What links whose clients' passwords are being checked have asked for since."""
+        """What links have asked for since they asked for what has to wait: a password that is being checked,
+        a source that is not ready."""
         self._cost = 0
 
     def collect_cost(self) -> int:
@@ -54,8 +56,8 @@ class Reception:
         return cost
 
     def on_websocket(self, link: Link, requests: Requests, go_on: Callable[[Requests], None]) -> None:
-        """Answer some requests of a message. `go_on`: called with those that had to wait for a password
-        to be checked, when it has been."""
+        """Answer some requests of a message. `go_on`: called with those that had to wait for another one,
+        when that has been answered."""
         self._answer(link, requests, go_on)
         self.gateway.delivery.schedule()
 
@@ -121,12 +123,30 @@ class Reception:
                     link.send(notifications.WSOK)
                 case Heartbeat():
                     self._control.alive(wanted.session or link.last_session)
+                case Subscribe() if not self._is_prepared(link, wanted, go_on):
+                    self._held[link] = []
                 case _:
-                    session = wanted.session or link.last_session
-                    outcome = self._carry_out(wanted, session, by_websocket=True)
-                    link.send(b"".join(outcome.lines))
-                    if outcome.then is not None:
-                        outcome.then()
+                    self._reply(link, wanted, wanted.session or link.last_session)
+
+    def _is_prepared(self, link: Link, wanted: Subscribe, go_on: Callable[[Requests], None]) -> bool:
+        """Whether a subscription may be told to be there; else that is done later, and all waits that is
+        asked for meanwhile. (By HTTP nobody waits: an answer is made in one go there.)"""
+        session = wanted.session or link.last_session
+
+        def ready() -> None:
+            held = self._held.pop(link)
+            if not link.is_gone:
+                self._reply(link, wanted, session)
+                self._read_on(link, held, go_on)
+                self.gateway.delivery.schedule()
+
+        return self._control.is_prepared(wanted, session, ready)
+
+    def _reply(self, link: Link, wanted: ControlCommand, session_id: str | None) -> None:
+        outcome = self._carry_out(wanted, session_id, by_websocket=True)
+        link.send(b"".join(outcome.lines))
+        if outcome.then is not None:
+            outcome.then()
 
     def _open(self, link: Link, wanted: CreateSession | BindSession, opened: Opened) -> None:
         try:
