@@ -7,7 +7,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from streamgauge.agents import life
+from streamgauge.agents import life, producer
+from streamgauge.agents.acknowledgements import InlineAcks
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Manifest
 from streamgauge.agents.life import live_through
@@ -199,6 +200,8 @@ def test_a_producer_marks_where_its_own_count_begins_not_what_was_said_after_its
     assignment = assign(messages=500, rate="1k/s", warm_up_messages="auto")
     driver = RealTimeDriver(FakeProducer(FakeClock()))
     monkeypatch.setattr(life, "open_driver", lambda *_: driver)
+    # A thread of its own would drive the made-up clock, too, and past any limit.
+    monkeypatch.setattr(producer, "ThreadedAcks", InlineAcks)
     rendezvous = FakeRendezvous()
     rendezvous.measured_slot = lambda: 5 if "finished" in rendezvous.said else 2
     manifest = live_through(assignment, rendezvous)

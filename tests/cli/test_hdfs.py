@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from streamgauge.core import run_dir
-from streamgauge.core.other_schemes import use_for_other_schemes
 from streamgauge.core.run_dir import runs_in
 from streamgauge.launch.hadoop_files import open_hadoop_files
 from tests.cli.streamgauge_command import streamgauge
@@ -20,8 +19,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.spark]
 def test_a_run_on_hdfs_is_measured_analysed_and_reported(
     kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_dir, "other_schemes", [])
-    use_for_other_schemes(open_hadoop_files)
+    monkeypatch.setattr(run_dir, "other_schemes", [open_hadoop_files])
     with hdfs(tmp_path) as address:
         out = f"{address}/runs"
         done = streamgauge(

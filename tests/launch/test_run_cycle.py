@@ -80,6 +80,8 @@ def test_a_dead_agent_ends_the_run_at_once_with_what_was_recorded(
     try:
         pid = wait_for(lambda: agent(tmp_path, victim))
         wait_for(lambda: counted(tmp_path, survivor) > 1500)
+        if victim == "producer-0":  # what it has not written yet goes with it
+            wait_for(lambda: [*tmp_path.glob("*/events/sends/*/producer-0-*.parquet")])
         os.kill(pid, signal.SIGKILL)
         # Its messages alone would take more than three minutes.
         _, stderr = process.communicate(timeout=120)

@@ -140,7 +140,7 @@ def test_plots_wait_until_they_are_in_view(browser: Chromium, pages: dict[str, P
     browser.wait_for(_SOME_DRAWN)
     facts = browser.facts()
     assert int(facts["drawn"]) <= 3
-    assert int(facts["figures"]) > 30
+    assert int(facts["figures"]) > 20
     browser.evaluate("location.hash = '#case-002'")
     browser.wait_for("document.getElementById('case-002').open")
     browser.evaluate("document.querySelector('#case-002 .plot').scrollIntoView()")
