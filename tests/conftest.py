@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streamgauge.core.errors import NotInstalled, SystemFailed
+from streamgauge.core.other_schemes import other_schemes
 from streamgauge.launch.spark_session import _SETTINGS, spark_session
 from streamgauge.systems.debian_packages import Program
 from streamgauge.systems.kafka_cluster import KafkaCluster
@@ -65,6 +66,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     heaviest_first(items)
     if config.getoption("--second-tries"):
         give_second_tries(items)
+
+
+@pytest.fixture(autouse=True)
+def _file_systems_of_its_own() -> Iterator[None]:
+    """A command that a test carries out in this process says who opens other files: for that test only."""
+    before = list(other_schemes)
+    yield
+    other_schemes[:] = before
 
 
 @pytest.fixture(scope="session")
