@@ -25,8 +25,6 @@ def test_a_run_on_hdfs_is_measured_analysed_and_reported(
         done = streamgauge(
             *(
                 "e2e",
-                "--warm-up-messages",
-                "none",
                 "--bootstrap",
                 kafka,
                 "--out",

@@ -88,7 +88,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def document(cluster: Cluster, kafka: str) -> dict[str, Any]:
     """Of a run with a producer and a consumer on each follower."""
     done = streamgauge(
-        *("e2e", "--warm-up-messages", "none", "--bootstrap", kafka, "--master", cluster.master),
+        *("e2e", "--bootstrap", kafka, "--master", cluster.master),
         *("--test-producer-processes", "2", "--test-consumer-processes", "2"),
         *("--test-produce-messages", str(MESSAGES), "--warm-up-messages", "200"),
         *("--out", cluster.folder / "runs"),
@@ -150,8 +150,6 @@ def test_a_killed_follower_is_named_and_the_run_is_partial(
     arguments = command(
         *(
             "e2e",
-            "--warm-up-messages",
-            "none",
             "--bootstrap",
             kafka,
             "--master",

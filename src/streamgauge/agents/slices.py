@@ -28,8 +28,9 @@ class Slices:
         """How many of them, from the first on, were taken before the time was up, and when each was."""
         begun_ns = self._clock.now_ns()
         ends, times_ns = [0], [0]
-        while len(batch):
-            piece = batch if len(batch) <= self._count else batch.head(self._count)
+        while ends[-1] < len(batch):
+            stop = ends[-1] + self._count
+            piece = batch if not ends[-1] and stop >= len(batch) else batch.part(ends[-1], stop)
             taken = self._client.send(piece, topic)
             if not taken:
                 break
@@ -38,7 +39,6 @@ class Slices:
             self._adapt(taken, times_ns[-1] - times_ns[-2])
             if taken < len(piece) or begun_ns + times_ns[-1] >= until_ns:
                 break
-            batch = batch.rest(taken)
         if ends[-1] <= 1:
             return ends[-1], np.full(ends[-1], begun_ns)
         spread = np.interp(np.arange(ends[-1]), ends, times_ns)

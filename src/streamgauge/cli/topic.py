@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streamgauge.core.errors import BadInput
+from streamgauge.core.units import counted
 from streamgauge.flags.options import Bootstrap, Debug, TargetFile, wish
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def create(
             raise BadInput(f"topic create: already there: {', '.join(taken)}; nothing was made")
         made = driver.prepare_topics(parse(Topics, wanted, "topic create"), tuple(dict.fromkeys(names)))
     for name in made:
-        typer.echo(f"made {name}: {_counted(partitions, 'partition')}, {_counted(replicas, 'replica')}")
+        typer.echo(f"made {name}: {counted(partitions, 'partition')}, {counted(replicas, 'replica')}")
 
 
 @topic_app.command("list")
@@ -72,9 +73,7 @@ def list_topics(
         typer.echo(json.dumps({name: topic._asdict() for name, topic in found.items()}, indent=2))
         return
     for name, topic in found.items():
-        typer.echo(
-            f"{name}  {_counted(topic.partitions, 'partition')}, {_counted(topic.replicas, 'replica')}"
-        )
+        typer.echo(f"{name}  {counted(topic.partitions, 'partition')}, {counted(topic.replicas, 'replica')}")
     if not found:
         typer.echo("no topics", err=True)
 
@@ -117,7 +116,3 @@ def _settings(given: list[str] | tuple[str, ...]) -> dict[str, str]:
             raise BadInput(f"--config {text}: is not name=value, as in retention.ms=60000")
         found[name.strip()] = value.strip()
     return found
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -54,6 +54,11 @@ def parse_rate(text: str | float) -> float:
     return _parse(count, _COUNT, what, allowed) / seconds
 
 
+def counted(count: int, noun: str) -> str:
+    """ "1 partition", "2 partitions"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def format_bytes(amount: float) -> str:
     """The size in the largest binary unit that keeps it at 1 or above."""
     for unit in ("B", "KiB", "MiB", "GiB"):

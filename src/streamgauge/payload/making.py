@@ -29,20 +29,20 @@ class Outgoing:
 
     def head(self, count: int) -> Outgoing:
         """The first `count` of them."""
-        return Outgoing(
-            self.first_sequence,
-            self.values[:count],
-            self.keys[:count] if self.keys is not None else None,
-            self.headers[:count] if self.headers is not None else None,
-        )
+        return self.part(0, count)
 
     def rest(self, taken: int) -> Outgoing:
         """What is left when the first `taken` have been accepted."""
+        return self.part(taken, len(self))
+
+    def part(self, start: int, stop: int) -> Outgoing:
+        """Those from one place to before another."""
+        own = slice(start, stop)
         return Outgoing(
-            self.first_sequence + taken,
-            self.values[taken:],
-            self.keys[taken:] if self.keys is not None else None,
-            self.headers[taken:] if self.headers is not None else None,
+            self.first_sequence + start,
+            self.values[own],
+            self.keys[own] if self.keys is not None else None,
+            self.headers[own] if self.headers is not None else None,
         )
 
 

@@ -34,9 +34,8 @@ def _latency(case: Case, metric: Metric, tables: ResultTables) -> Known:
     latency = case.main_latency
     if not latency.count:
         return Known(None)
-    name = metric.name.replace(".", "_")
-    if metric.share is None or name in PERCENTILES:
-        return Known(getattr(latency, name), message_count=latency.count)
+    if metric.share is None or metric.field in PERCENTILES:
+        return Known(getattr(latency, metric.field), message_count=latency.count)
     return Known(_percentile(case, latency, metric.share, tables), message_count=latency.count)
 
 

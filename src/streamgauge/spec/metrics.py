@@ -35,6 +35,11 @@ class Metric:
     share: float | None = None
     """Of a percentile: how much lies below it."""
 
+    @property
+    def field(self) -> str:
+        """As tables and documents name it: p99_9."""
+        return self.name.replace(".", "_")
+
 
 def duration(name: str) -> Metric:
     return Metric(name, (BoundUnit.MS,), BELOW, is_quoted=True)

@@ -23,6 +23,7 @@ from streamgauge.core.errors import BadInput, StreamgaugeError
 from streamgauge.core.folders import state_folder
 from streamgauge.core.guardian import promise
 from streamgauge.core.scratch import remove_abandoned
+from streamgauge.core.units import counted
 from streamgauge.systems.kafka_cluster import DATA_PREFIX, KafkaCluster
 from streamgauge.systems.kafka_properties import check_brokers
 from streamgauge.systems.processes import STOP_DEADLINE_S
@@ -142,7 +143,7 @@ def last_state() -> LocalCluster | None:
 
 
 def broker_count(brokers: int) -> str:
-    return "1 broker" if brokers == 1 else f"{brokers} brokers"
+    return counted(brokers, "broker")
 
 
 def _start(brokers: int) -> LocalCluster:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamgauge.core.errors import BadInput, Unreachable
+from streamgauge.core.units import counted
 from streamgauge.flags.options import Acks, Brokers, wish
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def e2e(
     if kafka_topic is not None and partitions is None:
         partitions = _partitions_there(chosen, kafka_topic)
         if partitions is not None:
-            notes = (f"topic {kafka_topic} exists: it is used with its {_counted(partitions)}, and kept",)
+            its = counted(partitions, "partition")
+            notes = (f"topic {kafka_topic} exists: it is used with its {its}, and kept",)
     load: dict[str, Any] = {
         "producers": test_producer_processes,
         "consumers": test_consumer_processes,
@@ -81,10 +83,6 @@ def e2e(
         "load": load,
     }
     return Asked(parse(EndToEndWorkload, content, "e2e"), notes)
-
-
-def _counted(partitions: int) -> str:
-    return "1 partition" if partitions == 1 else f"{partitions} partitions"
 
 
 def _address(host: str | None, port: int, bootstrap: str | None) -> str | None:

@@ -78,7 +78,7 @@ def _broker_traffic(system: TargetSystem) -> dict[str, Callable[[], tuple[int, i
 def gateway_configuration(point: FanoutPoint, topic: str, bootstrap: str) -> dict[str, Any]:
     """As a `gateway.yaml` has it; the scenario's mapping is that of the benchmark that this follows."""
     mapping = point.mapping
-    item = "jsontest" if mapping.json else "ltest"
+    item = mapping.item
     connection: dict[str, Any] = {
         "bootstrap.servers": bootstrap,
         # The topic is new: clients are there before its first message.

@@ -20,12 +20,13 @@ from streamgauge.flags.options import Debug, Quiet, listed
 
 if TYPE_CHECKING:
     from streamgauge.drivers.swarm import MessageKind, Swarm, SwarmOptions
+    from streamgauge.families.fanout.names import ScenarioName
 
 _CONNECT_DEADLINE_S = 110.0
 _ASK_DEADLINE_S = 15.0
 _SERVE_S = 0.1
 _MEASURED = 200
-_SCENARIOS = {"base": "1", "keyed": "2", "json": "3", "complex": "3"}
+_SCENARIOS: dict[MessageKind, ScenarioName] = {"base": "1", "keyed": "2", "json": "3", "complex": "3"}
 """Whose fields and items a gateway has for messages of a kind, unless told otherwise."""
 
 
@@ -82,10 +83,11 @@ def consume(
     is_gateway = where.startswith(("http://", "https://"))
     options = _options(mode.value, clients, min(measured, clients), topic, parse_json)
     options |= {
-        "item": item or ("jsontest" if mode in (Mode.json, Mode.complex) else "ltest"),
         "ramp_up_per_s": ramp_up or (2000.0 if is_gateway else 200.0),
         "group": f"streamgauge-consume-{secrets.token_hex(3)}" if by is By.groups else None,
     }
+    if item:
+        options["item"] = item
     if fields:
         options["fields"] = tuple(listed(fields))
     heard = Heard()
@@ -154,8 +156,7 @@ def _options(
     from streamgauge.families.fanout.scenario_messages import keys_of
     from streamgauge.families.fanout.section import SCENARIOS
 
-    names = keys_of(kind)
-    [scenario] = [found for name, found in SCENARIOS.items() if name == _SCENARIOS[kind]]
+    names, scenario = keys_of(kind), SCENARIOS[_SCENARIOS[kind]]
     return {
         "first": 0,
         "keys": tuple(place % max(1, len(names)) for place in range(clients)),
@@ -165,6 +166,7 @@ def _options(
         "start": {},
         "kind": kind,
         "parse_json": parse_json,
+        "item": scenario.item,
         "fields": tuple(scenario.fields),
         "max_frequency": "unfiltered",
     }

@@ -48,11 +48,11 @@ def known_of(point: Mapping[str, Any], tables: ResultTables, objective: Objectiv
 
 
 def _latency(point: Mapping[str, Any], tables: ResultTables, metric: Metric) -> Known:
-    samples, name = point["samples"], metric.name.replace(".", "_")
+    samples = point["samples"]
     if not samples:
         return Known(None)
-    if metric.share is None or name in PERCENTILES:
-        return Known(point["latency_ms"][name], message_count=samples)
+    if metric.share is None or metric.field in PERCENTILES:
+        return Known(point["latency_ms"][metric.field], message_count=samples)
     # Samples are kept by whole milliseconds, rounded down: the percentile lies within one.
     counts = {row["latency_ms"]: row["count"] for row in tables.rows(LATENCY_COUNTS, point["case"])}
     [low] = percentiles_of(counts, [metric.share])

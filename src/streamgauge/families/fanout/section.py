@@ -41,6 +41,11 @@ class Scenario:
     diff: Diff | None = None
     meaning: str = ""
 
+    @property
+    def item(self) -> str:
+        """What a gateway's clients follow: its name, or what it begins with."""
+        return "jsontest" if self.json else "ltest"
+
 
 _TEXT = {"value": "#{VALUE}"}
 _KEYED_TEXT = {"key": "#{KEY}", **_TEXT}

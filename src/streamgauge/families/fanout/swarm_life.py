@@ -74,7 +74,7 @@ class SwarmLife(FanoutLife):
             if point.via == "kafka-groups"
             else None,
             parse_json=fanout.parse_json,
-            item="jsontest" if point.mapping.json else "ltest",
+            item=point.mapping.item,
             fields=point.fields,
             max_frequency=fanout.max_frequency,
             ramp_up_per_s=point.ramp_up_per_s / processes,

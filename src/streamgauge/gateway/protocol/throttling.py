@@ -6,10 +6,9 @@ from abc import ABC, abstractmethod
 from collections import deque
 from typing import Self
 
+from streamgauge.core.clock import NS_PER_S
 from streamgauge.gateway.protocol.commands import Frequency, Mode
 from streamgauge.gateway.protocol.events import Event
-
-_NS_PER_S = 1_000_000_000
 
 
 class Throttle(ABC):
@@ -136,7 +135,7 @@ def new_throttle(
     """None: nothing is held back. `most_kept`: how many events may wait where the client sets no limit."""
     if frequency.per_s is None or mode == "RAW":
         return None
-    interval_ns = round(_NS_PER_S / frequency.per_s)
+    interval_ns = round(NS_PER_S / frequency.per_s)
     if mode == "COMMAND":
         return RowThrottle(interval_ns)
     return ItemThrottle(interval_ns, most_kept if buffer_size is None else min(buffer_size, most_kept))

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
 
+from streamgauge.core.clock import NS_PER_S
 from streamgauge.gateway.server.sessions import Cohort
 
 _NS_PER_MS = 1_000_000
-_NS_PER_S = 1_000_000_000
 
 
 class Alarms:
@@ -38,7 +38,7 @@ class Alarms:
             self._timer = None
         if self._due:
             delay_ns = max(0, self._due[0][0] - time.monotonic_ns())
-            self._timer = self._loop.call_later(delay_ns / _NS_PER_S, self._ring)
+            self._timer = self._loop.call_later(delay_ns / NS_PER_S, self._ring)
 
     def _ring(self) -> None:
         # Timers go by whole milliseconds: what is due within one goes along.

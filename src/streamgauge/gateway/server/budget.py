@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from enum import StrEnum
 
+from streamgauge.core.clock import NS_PER_S
 from streamgauge.gateway.server.accounts import Account
 from streamgauge.gateway.server.crowd import Crowd, Visitor
 from streamgauge.gateway.server.metrics import Counters, Gauge
@@ -23,7 +24,6 @@ from streamgauge.gateway.server.settings import Limits
 from streamgauge.gateway.server.shares import Share
 from streamgauge.gateway.server.turns import Turns
 
-_NS_PER_S = 1_000_000_000
 _NETWORK_BITS = 64
 
 
@@ -185,7 +185,7 @@ class Budget:
 
     def look(self, now_ns: int) -> None:
         """From time to time: drop who does not read, forget addresses that have not been heard of."""
-        unread_ns = int(self.limits.unread_deadline * _NS_PER_S)
+        unread_ns = int(self.limits.unread_deadline * NS_PER_S)
         for account in list(self._owed.by_account):
             if account.unread_ns(now_ns) > unread_ns:
                 self.drop(account, Reason.UNREAD)

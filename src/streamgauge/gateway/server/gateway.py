@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Iterable, Mapping
 
+from streamgauge.core.clock import NS_PER_S
 from streamgauge.gateway.protocol import notifications
 from streamgauge.gateway.protocol.codes import SessionCode
 from streamgauge.gateway.protocol.commands import Diff
@@ -24,7 +25,6 @@ from streamgauge.gateway.server.settings import DiffFormat, ServerSettings
 
 _DIFFS: dict[DiffFormat, Diff] = {"jsonpatch": "P", "diff_match_patch": "T"}
 _NS_PER_MS = 1_000_000
-_NS_PER_S = 1_000_000_000
 
 
 class Gateway:
@@ -101,7 +101,7 @@ class Gateway:
             self.budget.crowd.unsettled(session.link.account)
         self.delivery.unbound(session)
         session.link = None
-        session.deadline_ns = time.monotonic_ns() + int(kept_s * _NS_PER_S)
+        session.deadline_ns = time.monotonic_ns() + int(kept_s * NS_PER_S)
         self.unbound[session] = None
 
     def turn_over(self, session: Session, delay_ms: int | None = None, *, close: bool = False) -> None:

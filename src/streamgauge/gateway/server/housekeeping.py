@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from streamgauge.core.clock import NS_PER_S
 from streamgauge.gateway.protocol import notifications
 from streamgauge.gateway.server.budget import Reason
 from streamgauge.gateway.server.sending import send_to_all
@@ -26,7 +27,6 @@ _PAST_KEPT_S = 30.0
 """How long lines of a stream that a session has left can be recovered."""
 _HEARTBEAT_GRACE_S = 5.0
 _NS_PER_MS = 1_000_000
-_NS_PER_S = 1_000_000_000
 
 
 class Housekeeping:
@@ -71,7 +71,7 @@ class Housekeeping:
             link = first.link
             if link is None or first.is_polling or not link.is_clear:
                 continue
-            due_ns = cohort.last_write_ns + first.keepalive_ms * _NS_PER_MS - int(_ROUND_S * _NS_PER_S)
+            due_ns = cohort.last_write_ns + first.keepalive_ms * _NS_PER_MS - int(_ROUND_S * NS_PER_S)
             if now_ns >= due_ns:
                 cohort.last_write_ns = now_ns
                 self._send_to_all(cohort, link.frame(notifications.PROBE))
@@ -118,9 +118,9 @@ class Housekeeping:
             if link is None or binding is None or not link.is_clear:
                 continue
             if binding.sends_sync:
-                link.send(notifications.sync((now_ns - session.bound_ns) // _NS_PER_S))
+                link.send(notifications.sync((now_ns - session.bound_ns) // NS_PER_S))
             if binding.inactivity_ms:
-                allowed_ns = binding.inactivity_ms * _NS_PER_MS + int(_HEARTBEAT_GRACE_S * _NS_PER_S)
+                allowed_ns = binding.inactivity_ms * _NS_PER_MS + int(_HEARTBEAT_GRACE_S * NS_PER_S)
                 if now_ns - session.last_request_ns > allowed_ns:
                     link.account.drop(Reason.SILENT)
             yield
@@ -128,7 +128,7 @@ class Housekeeping:
     def _forget_pasts(self, now_ns: int) -> Iterator[None]:
         moved = self._server.gateway.delivery.cohorts.moved
         for session in list(moved):
-            session.progress.forget(now_ns - int(_PAST_KEPT_S * _NS_PER_S))
+            session.progress.forget(now_ns - int(_PAST_KEPT_S * NS_PER_S))
             if not session.progress.has_past:
                 # It may have ended since.
                 moved.pop(session, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from streamgauge.core.clock import NS_PER_S
 from streamgauge.gateway.protocol.commands import Binding, Diff
 from streamgauge.gateway.protocol.sessions import Progress
 from streamgauge.gateway.protocol.streams import Stream, Touched
@@ -14,7 +15,6 @@ from streamgauge.gateway.server.links import Link, LinkKind
 
 Key = tuple[LinkKind, bool, int, tuple[int, ...]]
 _FRAME_BYTES = 65_536
-_NS_PER_S = 1_000_000_000
 
 
 class Cohort(Stream):
@@ -77,7 +77,7 @@ class Budget:
 
     def room_bytes(self, now_ns: int) -> int:
         """At most what half a second brings: silence is not saved up for a burst."""
-        earned = (now_ns - self._at_ns) / _NS_PER_S * self._bytes_per_s
+        earned = (now_ns - self._at_ns) / NS_PER_S * self._bytes_per_s
         self._bytes, self._at_ns = min(self._bytes + earned, self._bytes_per_s / 2), now_ns
         return max(0, int(self._bytes))
 
@@ -86,7 +86,7 @@ class Budget:
 
     def free_at_ns(self) -> int:
         """When a byte may be sent again, from the last look on."""
-        return self._at_ns + int(max(0.0, 1 - self._bytes) / self._bytes_per_s * _NS_PER_S) + 1
+        return self._at_ns + int(max(0.0, 1 - self._bytes) / self._bytes_per_s * NS_PER_S) + 1
 
 
 class Session:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_NS_PER_S = 1_000_000_000
+from streamgauge.core.clock import NS_PER_S
 
 
 class Share:
@@ -11,14 +11,14 @@ class Share:
     __slots__ = ("_at_ns", "_left_ns", "_most_ns", "_part")
 
     def __init__(self, part: float, window_s: float) -> None:
-        self._part, self._most_ns = part, part * window_s * _NS_PER_S
+        self._part, self._most_ns = part, part * window_s * NS_PER_S
         self._left_ns, self._at_ns = self._most_ns, 0
 
     def spend(self, spent_ns: int, now_ns: int) -> float:
         """Seconds until there is some left; 0 while there is."""
         left_ns = self._left_at(now_ns) - spent_ns
         self._left_ns, self._at_ns = left_ns, now_ns
-        return 0.0 if left_ns >= 0 else -left_ns / self._part / _NS_PER_S
+        return 0.0 if left_ns >= 0 else -left_ns / self._part / NS_PER_S
 
     @property
     def is_half_used(self) -> bool:

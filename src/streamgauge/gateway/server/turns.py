@@ -14,16 +14,17 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from streamgauge.core.clock import NS_PER_S
+
 OURS = ""
 """The network of what nobody has sent: to clear up after those who have gone."""
-_NS_PER_S = 1_000_000_000
 
 
 class Turns:
     """Of one process."""
 
     def __init__(self, slice_s: float) -> None:
-        self._slice_ns = int(slice_s * _NS_PER_S)
+        self._slice_ns = int(slice_s * NS_PER_S)
         self._spent_ns = 0
         """Of this turn of the loop."""
         self._waiting: dict[str, deque[Callable[[], None]]] = {}
