@@ -40,7 +40,6 @@ COVERED = {
     "cli/exit_codes.py": "cli/test_named_causes.py",
     "cli/options.py": "cli/test_follower.py",
     "cli/running.py": "cli/test_run_flags.py",
-    "cli/runs.py": "cli/test_ends.py",
     "core/folders.py": "jvm/test_compiler.py",
     "core/guardian_process.py": "core/test_guardian.py",
     "core/other_schemes.py": "launch/test_hadoop_files.py",

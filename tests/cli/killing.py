@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 from confluent_kafka.admin import AdminClient
 
-from streamgauge.cli.runs import listed
+from streamgauge.cli.listed_runs import listed
 from streamgauge.core.errors import BadInput, CorruptRun
 from streamgauge.core.guardian import FOLDER_PREFIX, MEMORY, without_mark
 from streamgauge.core.run_dir import runs_in

@@ -8,7 +8,7 @@ import pytest
 
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.status import CaseStatus, RunStatus, note_analysis, read_status, write_status
+from streamgauge.core.status import CaseStatus, RunStatus, in_use, note_analysis, read_status, write_status
 
 
 @pytest.fixture
@@ -101,8 +101,26 @@ def test_a_run_that_ended_in_its_analysis_is_not_analysed_and_says_what_goes_on(
     assert status.reason.endswith(f"go on with: streamgauge analyze {run.location}")
     note_analysis(run, is_done=True)
     assert read_status(run).status == measured
+
+
+def test_a_run_that_another_process_analyses_again_is_running_in_that_one(run: RunDir) -> None:
+    """It was measured by one that is gone."""
+    write_status(run, RunStatus("ok", **GONE))
+    assert in_use(run) is None
     note_analysis(run, is_done=False)
-    assert read_status(run).status == "not analysed"
+    assert (read_status(run).status, read_status(run).pid) == ("running", os.getpid())
+    assert in_use(run) is not None
+    note_analysis(run, is_done=True)
+    assert read_status(run).status == "ok"
+    assert in_use(run) is None
+
+
+def test_one_that_broke_off_is_in_use_while_it_is_analysed(run: RunDir) -> None:
+    write_status(run, RunStatus("partial", **GONE))
+    note_analysis(run, is_done=False)
+    assert in_use(run) is not None
+    note_analysis(run, is_done=True)
+    assert in_use(run) is None
 
 
 def test_while_its_process_analyses_it_is_running(run: RunDir) -> None:

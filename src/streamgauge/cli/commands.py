@@ -22,7 +22,7 @@ _AFTER = {
         "Plot sweeps as SVG, PNG and HTML, with the data and a script for Gnuplot.",
     ),
     "results": ("results:results_command", "Show the results of a run."),
-    "runs": ("runs:runs_command", "List the runs, oldest first."),
+    "runs": ("runs:runs_app", "List the runs, oldest first; tag them, or remove some."),
     "gateway": (
         "gateway:gateway_command",
         "Push Kafka's records to live clients: Lightstreamer's own, over WebSocket or HTTP.",

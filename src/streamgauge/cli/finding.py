@@ -1,24 +1,58 @@
-"""Finding a run by its folder or its name."""
+"""Finding a run: by its folder, by its name or how that begins, by a tag, or as the latest."""
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
+from streamgauge.cli.run_names import RUNS_VARIABLE, runs_folder
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir, runs_in
+from streamgauge.core.run_tags import LATEST, tags_of
 
-RUNS = "runs"
+_BACK = re.compile(rf"{LATEST}(?:~(\d{{1,6}}))?")
+_NAMED_AT_MOST = 5
 
 
-def find_run(text: str) -> RunDir:
-    """A folder as given; else the folder of that name below `runs`."""
-    if "://" not in text and "/" not in text and not Path(text).exists() and (Path(RUNS) / text).exists():
-        return RunDir.open(str(Path(RUNS) / text))
-    return RunDir.open(text)
+def find_run(text: str, out: str | None = None) -> RunDir:
+    """A folder or URL as given; else one below `out`: `latest` (`latest~1`: the one before), a run's name,
+    a tag (its newest run), or how just one name begins."""
+    if "/" in text or (Path(text) / RunDir.plan).exists():
+        return RunDir.open(text)
+    folder = out or runs_folder()
+    if back := _BACK.fullmatch(text):
+        return _latest(folder, int(back[1] or 0))
+    if text.strip(".") and (named := RunDir.below(folder, text)).exists():
+        return RunDir.open(named.location)
+    found = runs_in(folder)
+    if tagged := [run for run in found if text in tags_of(run)]:
+        return tagged[-1]
+    begun = [run for run in found if text and run.id.startswith(text)]
+    if len(begun) > 1:
+        names = ", ".join(run.id for run in begun[:_NAMED_AT_MOST])
+        more = ", …" if len(begun) > _NAMED_AT_MOST else ""
+        raise BadInput(f"{text}: {len(begun)} runs in {folder} begin so: {names}{more}; say more of the name")
+    if begun:
+        return begun[0]
+    if Path(text).exists():
+        return RunDir.open(text)  # which says what it lacks
+    raise BadInput(
+        f"{text}: no such run folder, and no run of that name, beginning or tag in {folder}; "
+        "`streamgauge runs` lists what there is"
+    )
 
 
 def newest_run(out: str) -> RunDir:
     """The one that was begun last: names of runs begin with the time."""
-    if not (found := runs_in(out)):
-        raise BadInput(f"{out}: there is no run yet; name a run folder, or its parent with --out")
-    return found[-1]
+    return _latest(out, 0)
+
+
+def _latest(folder: str, back: int) -> RunDir:
+    found = runs_in(folder)
+    if not found:
+        told = "" if os.environ.get(RUNS_VARIABLE) else f" or {RUNS_VARIABLE}"
+        raise BadInput(f"{folder}: there is no run yet; name a run folder, or its parent with --out{told}")
+    if back >= len(found):
+        raise BadInput(f"{LATEST}~{back}: there are only {len(found)} runs in {folder}")
+    return found[-1 - back]

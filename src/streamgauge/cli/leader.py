@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 
 from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE
-from streamgauge.cli.options import Debug, Out, Quiet, SecretFile
+from streamgauge.cli.options import Debug, Out, Quiet, SecretFile, Tags
 from streamgauge.cli.run_flags import asked_of, parameters_of
 from streamgauge.core.errors import StreamgaugeError, Unreachable
 from streamgauge.core.guardian import temporary_folder
@@ -27,6 +27,7 @@ from streamgauge.launch.stage_line import StageLine
 from streamgauge.spec.families import family_of, kind_by_fields
 
 if TYPE_CHECKING:
+    from streamgauge.cli.running import Manner
     from streamgauge.flags.asked import Asked
     from streamgauge.launch.standalone import JoinedFollower, Leader
 
@@ -47,13 +48,17 @@ def _lead(
     secret_file: SecretFile = None,
     wait: Annotated[float, typer.Option(help="Seconds within which all followers must have come.")] = 600.0,
     out: Out = "runs",
+    tag: Tags = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
+    from streamgauge.cli.running import Manner
+    from streamgauge.core.run_tags import checked_tags
     from streamgauge.launch.standalone import Leader, check_free
 
     # What is wrong with the test is said before anybody is waited for.
     test = None if asked is None else asked()
+    tags = checked_tags(tag or ())
     listen, host = _addresses(leader_host)
     secret, file = make_secret(secret_file)
     check_free(listen, leader_port)
@@ -65,19 +70,19 @@ def _lead(
                 _say(f"leader at {leader.master}{everywhere}; its secret is {known}")
                 _Attendance(leader, leader_expect_offers, keeps=test is None).keep(wait)
                 if test is not None:
-                    raise typer.Exit(_run(test, leader.master, out=out, quiet=quiet, debug=debug))
+                    how = Manner(master=leader.master, quiet=quiet, debug=debug, tags=tags)
+                    raise typer.Exit(_run(test, out, how))
         except KeyboardInterrupt:
             _say("leader ends")
             raise typer.Exit(INTERRUPTED_EXIT_CODE) from None
 
 
-def _run(test: Asked, master: str, *, out: str, quiet: bool, debug: bool) -> int:
-    from streamgauge.cli.running import Manner, run_workload
+def _run(test: Asked, out: str, how: Manner) -> int:
+    from streamgauge.cli.running import run_workload
 
     for note in test.notes:
-        if not quiet:
+        if not how["quiet"]:
             _say(note)
-    how = Manner(master=master, quiet=quiet, debug=debug)
     return run_workload(test.workload, out=out, **how) or test.exit_code
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streamgauge.cli.options import Debug
+from streamgauge.cli.run_names import complete_run
 from streamgauge.core.errors import BadInput
 
 if TYPE_CHECKING:
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
 
 def plot_command(
     runs: Annotated[
-        list[str], typer.Argument(metavar="RUN …", help="Run folders; or their names below `runs`.")
+        list[str],
+        typer.Argument(
+            metavar="RUN …",
+            help="Runs: folders, names or how they begin, tags, latest.",
+            autocompletion=complete_run,
+        ),
     ],
     x: Annotated[
         str | None,

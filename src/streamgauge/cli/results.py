@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from streamgauge.cli.options import Debug, Out
+from streamgauge.cli.options import RUN_WORDS, Debug, Out
+from streamgauge.cli.run_names import complete_run
 from streamgauge.core.errors import BadInput
 
 
@@ -17,8 +18,9 @@ def results_command(
         str | None,
         typer.Argument(
             metavar="RUN",
-            help="A run folder; or its name below `runs`; else the newest run.",
+            help=f"{RUN_WORDS}; else the newest run.",
             show_default=False,
+            autocompletion=complete_run,
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document (docs/results.md).")] = False,
@@ -41,7 +43,7 @@ def results_command(
 
     if as_json + as_csv + messages > 1:
         raise BadInput("--json, --csv and --messages: give one of them")
-    found = newest_run(out) if run is None else find_run(run)
+    found = newest_run(out) if run is None else find_run(run, out)
     if run is None:
         typer.echo(f"run {found.id}", err=True)
     if messages:

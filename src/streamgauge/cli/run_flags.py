@@ -19,6 +19,7 @@ from streamgauge.cli.options import (
     Quiet,
     Resume,
     SecretFile,
+    Tags,
 )
 from streamgauge.flags.options import Slo
 from streamgauge.launch.live_wish import LiveMode, LiveWish
@@ -67,6 +68,7 @@ def _run(
     slo: Slo = None,
     resume: Resume = None,
     out: Out = "runs",
+    tag: Tags = None,
     master: Master = None,
     secret_file: SecretFile = None,
     live: Live = LiveMode.auto,
@@ -78,11 +80,13 @@ def _run(
     # Here and not at the top: it loads Spark and all of the analysis, which telling the flags does not need.
     from streamgauge.cli.running import Manner, resume_run, run_or_print
     from streamgauge.cli.slo import not_with_resume, with_objectives
+    from streamgauge.core.run_tags import checked_tags
 
-    how = Manner(master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug)
+    tags = checked_tags(tag or ())
+    how = Manner(master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug, tags=tags)
     if resume is not None:
         not_with_resume(slo)
-        raise typer.Exit(resume_run(resume, **how))
+        raise typer.Exit(resume_run(resume, out=out, **how))
     asked = asked_of(make())
     workload = with_objectives(asked.workload, slo)
     for note in asked.notes:

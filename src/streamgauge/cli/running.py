@@ -14,6 +14,7 @@ from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE, NOT_DECIDABLE_EXIT
 from streamgauge.cli.finding import find_run
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.outcomes import Outcome
+from streamgauge.core.run_tags import tag_run
 from streamgauge.core.stages import Stage, stages_text
 from streamgauge.core.status import note_stages
 from streamgauge.launch.live_wish import LiveMode, LiveWish
@@ -34,6 +35,8 @@ class Manner(TypedDict):
     debug: bool
     live: NotRequired[LiveWish]
     """Without it there is no live view."""
+    tags: NotRequired[list[str]]
+    """By which the run is to be found."""
 
 
 def run_or_print(workload: Workload, *, only_print: bool, out: str, **how: Unpack[Manner]) -> int:
@@ -48,14 +51,16 @@ def run_workload(workload: Workload, *, out: str, **how: Unpack[Manner]) -> int:
     """The exit code: 0 when every case is ok and every objective met."""
     notes = _notes(how["quiet"])
     cycle = RunCycle.new(workload, out=out, **_of_cycle(how, notes))
+    tag_run(cycle.run, how.get("tags", ()))
     notes.print(f"run {cycle.run.id}", highlight=False)
     return _carry_out(cycle, notes, how["quiet"])
 
 
-def resume_run(location: str, **how: Unpack[Manner]) -> int:
+def resume_run(location: str, *, out: str, **how: Unpack[Manner]) -> int:
     """Go on with a run after the last case that it finished."""
     notes = _notes(how["quiet"])
-    cycle = RunCycle.resumed(find_run(location), **_of_cycle(how, notes))
+    cycle = RunCycle.resumed(find_run(location, out), **_of_cycle(how, notes))
+    tag_run(cycle.run, how.get("tags", ()))
     done, planned = len(cycle.status.cases), len(cycle.plan.cases)
     left = f"{done} cases done" if cycle.plans_as_it_goes else f"{planned - done} of {planned} cases left"
     notes.print(f"run {cycle.run.id}: {left}", highlight=False)

@@ -1,85 +1,121 @@
-"""`streamgauge runs`: what has been run."""
+"""`streamgauge runs`: what has been run; `runs tag` and `runs rm` keep it in order."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+import typer
 
 from streamgauge.cli.options import Debug, Out
-from streamgauge.core.errors import CorruptRun
+from streamgauge.cli.run_names import complete_run
+from streamgauge.core.errors import BadInput
 
 if TYPE_CHECKING:
     from streamgauge.core.run_dir import RunDir
 
-_NOTHING = "–"
-_GOOD = ("ok", "valid", "met", _NOTHING)
+_WIDE = 240
+"""Columns where nobody looks at them: a pipe gets whole rows."""
+
+runs_app = typer.Typer(help="List the runs, oldest first; tag them, or remove some.")
+
+Names = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RUN…",
+        help="Runs: folders, names or how they begin, tags, latest.",
+        show_default=False,
+        autocompletion=complete_run,
+    ),
+]
 
 
-def runs_command(out: Out = "runs", debug: Debug = False) -> None:
+@runs_app.callback(invoke_without_command=True)
+def list_runs(context: typer.Context, out: Out = "runs", debug: Debug = False) -> None:
     """List the runs, oldest first."""
+    if context.invoked_subcommand is not None:
+        return
+    from rich.console import Console
+
+    from streamgauge.cli.listed_runs import listed, runs_table
     from streamgauge.core.run_dir import runs_in
-    from streamgauge.core.status import NOT_ANALYSED
 
-    colours = {"ok": "green", "running": "blue", "partial": "yellow", NOT_ANALYSED: "yellow"}
-    table = Table(box=None, pad_edge=False)
-    for name in ("run", "status", "integrity", "validity", "objectives", "cases", "why"):
-        table.add_column(name, overflow="fold")
-    found = runs_in(out)
-    for run in found:
-        status, verdicts, cases, why = listed(run)
-        # Green only if both verdicts hold, and every objective is met.
-        is_good = all(verdict in _GOOD for verdict in verdicts)
-        colour = colours.get(status, "red") if status != "ok" or is_good else "yellow"
-        told = [Text(verdict, _colour(verdict)) for verdict in verdicts]
-        table.add_row(run.id, Text(status, style=colour), *told, cases, Text(why))
-    Console().print(table if found else f"no runs in {out}")
+    found = [listed(run) for run in runs_in(out)]
+    console = Console()
+    if not console.is_terminal:
+        console.width = max(console.width, _WIDE)
+    console.print(runs_table(found) if found else f"no runs in {out}")
 
 
-def _colour(verdict: str) -> str:
-    if verdict == "missed":
-        return "red"
-    return "green" if verdict in _GOOD else "yellow"
+@runs_app.command("tag")
+def tag_command(
+    context: typer.Context,
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="Which run.", autocompletion=complete_run, show_default=False)
+    ],
+    tags: Annotated[
+        list[str], typer.Argument(metavar="TAG…", help="Words to find it by.", show_default=False)
+    ],
+    remove: Annotated[bool, typer.Option("--remove", help="Take these tags away from it.")] = False,
+    out: Out = "runs",
+    debug: Debug = False,
+) -> None:
+    """Tag a run: it is then found by that word. Of several runs with one tag the newest is meant."""
+    from streamgauge.cli.finding import find_run
+    from streamgauge.core.run_tags import tag_run, tags_of
+
+    found = find_run(run, _below(context, out))
+    if remove and (missing := [tag for tag in tags if tag not in tags_of(found)]):
+        raise BadInput(f"runs tag: {found.id} has no tag {', '.join(missing)}")
+    now = tag_run(found, *((), tags) if remove else (tags,))
+    typer.echo(f"{found.id}: {', '.join(now) or 'no tags'}")
 
 
-class Listed(NamedTuple):
-    """One row."""
+@runs_app.command("rm")
+def rm_command(
+    context: typer.Context,
+    runs: Names,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False,
+    out: Out = "runs",
+    debug: Debug = False,
+) -> None:
+    """Remove runs with all their files. One that is running is refused, and then none is removed."""
+    from streamgauge.cli.finding import find_run
+    from streamgauge.core.units import counted, format_bytes
 
-    state: str
-    verdicts: tuple[str, str, str]
-    """Integrity, validity, objectives."""
-    cases: str
-    why: str
+    folder = _below(context, out)
+    found = {run.location: run for run in (find_run(name, folder) for name in runs)}
+    for run in found.values():
+        _refuse_running(run)
+    if not yes:
+        for run in found.values():
+            typer.echo(f"{run.location}  {format_bytes(run.size_bytes())}", err=True)
+        if not typer.confirm(f"Remove {counted(len(found), 'run')} for good?", err=True):
+            raise typer.Exit(1)
+    for run in found.values():
+        _refuse_running(run)  # somebody may have gone on with it meanwhile
+        run.remove("")
+        typer.echo(f"removed {run.id}")
 
 
-def listed(run: RunDir) -> Listed:
-    """A run that cannot be read is listed too: it is there, and someone will look for it."""
-    from streamgauge.core.outcomes import Outcome
-    from streamgauge.core.status import read_status
-    from streamgauge.plan.plan_file import read_plan
-    from streamgauge.report.cause_words import OUTCOME_WORDS
+def _refuse_running(run: RunDir) -> None:
+    """What cannot be read is not running, and may go."""
+    from streamgauge.core.errors import CorruptRun
+    from streamgauge.core.status import in_use
 
-    verdicts = (_NOTHING, _NOTHING, _NOTHING)
     try:
-        plan, status = read_plan(run), read_status(run)
-        state, why = status.status, status.reason or ""
-        if state == "ok":  # as good as its worst case, which the analysis has found out
-            has_document = run.has(run.results_document)
-            document = run.read_json(run.results_document) if has_document else _computed(run)
-            state, marked = document.get("status", state), ", ".join(document.get("marked", ()))
-            why = document.get("reason") or (f"{state}: {marked}" if marked else "")
-            asked = document.get("objectives")
-            outcome = OUTCOME_WORDS[Outcome(asked)] if asked else _NOTHING
-            verdicts = (document.get("integrity", "?"), document.get("validity", "?"), outcome)
-    except CorruptRun as error:
-        return Listed("corrupt", verdicts, "?", str(error))
-    return Listed(state, verdicts, f"{len(status.cases)} of {len(plan.cases)}", why)
+        status = in_use(run)
+    except CorruptRun:
+        return
+    if status is not None:
+        raise BadInput(
+            f"{run.location}: is in use, by process {status.pid} on {status.host or 'this host'}; "
+            "end that first; nothing was removed"
+        )
 
 
-def _computed(run: RunDir) -> dict[str, Any]:
-    """Of a run that was analysed, but has no report yet."""
-    from streamgauge.report.results import results_document
-
-    return results_document(run).model_dump(mode="json")
+def _below(context: typer.Context, out: str) -> str:
+    """`--out` may stand before the subcommand, too."""
+    own, parent = context.get_parameter_source("out"), context.parent
+    if own is not None and own.name != "DEFAULT":
+        return out
+    return out if parent is None else str(parent.params.get("out") or out)

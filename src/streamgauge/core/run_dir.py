@@ -7,6 +7,7 @@ writes there; all else, as `hdfs://`, is Spark's (launch/hadoop_files), which on
 
 from __future__ import annotations
 
+import calendar
 import contextlib
 import errno
 import json
@@ -26,6 +27,7 @@ from streamgauge.core.errors import BadInput, CorruptRun
 from streamgauge.core.other_schemes import other_schemes
 from streamgauge.core.served_files import served_files
 
+_STAMP, _STAMP_LENGTH = "%Y%m%d-%H%M%S", 15
 _PYARROWS_OWN = ("file", "s3", "s3a", "gs", "gcs")
 
 
@@ -39,8 +41,8 @@ class RunDir:
     @classmethod
     def create(cls, runs_folder: str, name: str) -> RunDir:
         """Make a new, empty run folder below `runs_folder`."""
-        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-        run = cls(posixpath.join(_absolute(runs_folder), f"{stamp}-{name}-{secrets.token_hex(2)}"))
+        stamp = time.strftime(_STAMP, time.gmtime())
+        run = cls.below(runs_folder, f"{stamp}-{name}-{secrets.token_hex(2)}")
         try:
             run._files.create_dir(run._root, recursive=True)
         except OSError as error:
@@ -57,9 +59,27 @@ class RunDir:
             raise CorruptRun(f"{location}: not a run folder: it has no plan.json")
         return run
 
+    @classmethod
+    def below(cls, runs_folder: str, name: str) -> RunDir:
+        """The folder of that name there, whether it is a run or not."""
+        return cls(posixpath.join(_absolute(runs_folder), name))
+
     @property
     def id(self) -> str:
         return posixpath.basename(self.location.rstrip("/"))
+
+    @property
+    def parent(self) -> str:
+        """The folder that it is in."""
+        return posixpath.dirname(self.location.rstrip("/"))
+
+    @property
+    def begun_s(self) -> float | None:
+        """When it was begun, since 1970, by its name; None: it was given another one."""
+        try:
+            return calendar.timegm(time.strptime(self.id[:_STAMP_LENGTH], _STAMP))
+        except ValueError:
+            return None
 
     # Names of everything in a run folder, relative to it.
     workload = "workload.yaml"
@@ -67,6 +87,7 @@ class RunDir:
     environment = "environment.json"
     status = "status.json"
     search = "search.json"
+    tags = "tags.json"
     warm_ups = "warm_ups.json"
     report_page = "report/index.html"
     report_csv = "report/csv"
@@ -154,6 +175,11 @@ class RunDir:
         for info in sorted(self._files.get_file_info(selector), key=lambda info: info.path):
             if info.type == fs.FileType.File and info.path.endswith(suffix):
                 yield info.path[start:]
+
+    def size_bytes(self) -> int:
+        """Of all its files together."""
+        selector = fs.FileSelector(self._root, recursive=True, allow_not_found=True)
+        return sum(info.size or 0 for info in self._files.get_file_info(selector))
 
     def read_text(self, relative: str) -> str:
         try:

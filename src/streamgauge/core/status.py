@@ -78,10 +78,20 @@ def read_status(run: RunDir) -> RunStatus:
     return replace(written, status=NOT_ANALYSED, reason=go_on)
 
 
+def in_use(run: RunDir) -> RunStatus | None:
+    """As it was written, if a process is at work on it: measures it, or analyses what there is."""
+    written = _written(run)
+    is_busy = written.status == "running" or not written.is_analysed
+    return written if is_busy and _is_alive(written) else None
+
+
 def note_analysis(run: RunDir, *, is_done: bool) -> None:
-    """Said by the analysis, before its first table and after its last."""
+    """Said by the analysis, before its first table and after its last. The run is then that process's, which
+    may be another than the one that measured it."""
     if run.has(run.status):
-        write_status(run, replace(_written(run), is_analysed=is_done))
+        own, noted = RunStatus(), replace(_written(run), is_analysed=is_done)
+        noted.pid, noted.host, noted.pid_started_s = own.pid, own.host, own.pid_started_s
+        write_status(run, noted)
 
 
 def note_stages(run: RunDir, seconds: Mapping[str, float]) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pydantic import Field
 
 from streamgauge.core.steady_state import Unrest
 from streamgauge.plan.warm_up_file import Series, WarmUpEnding
-from streamgauge.report.document import Bottleneck, Document, Part, Verdicts
+from streamgauge.report.document import Bottleneck, Document, Glance, Part, Verdicts
 from streamgauge.report.parameters import Parameters
 
 SCHEDULE_LAG = "intended_to_sent"
@@ -234,6 +234,19 @@ class Case(Verdicts):
         return found
 
     @property
+    def out_time(self) -> Literal["received", "acked", "sent"]:
+        """The time at which a message is through: received, else acked, else sent."""
+        if self.parameters.consumers:
+            return "received"
+        return "acked" if self.throughput.acked_messages_per_s else "sent"
+
+    @property
+    def out_per_s(self) -> float | None:
+        """Messages a second that came out."""
+        found: float | None = getattr(self.throughput, f"{self.out_time}_messages_per_s")
+        return found
+
+    @property
     def legs(self) -> dict[str, Statistics]:
         """All of them, the schedule lag last."""
         return {**dict(self.latency_ms), SCHEDULE_LAG: self.schedule_lag_ms}
@@ -251,3 +264,11 @@ class CasesDocument(Document):
     @property
     def parts(self) -> Mapping[str, Verdicts]:
         return {f"case {case.case}": case for case in self.cases}
+
+    @property
+    def glances(self) -> Sequence[Glance]:
+        return [
+            Glance(case.parameters.constant_rate, case.main_latency.p50, case.main_latency.p99)
+            for case in self.cases
+            if case.is_measured
+        ]

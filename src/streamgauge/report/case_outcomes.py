@@ -48,13 +48,7 @@ def _percentile(case: Case, latency: Statistics, share: float, tables: ResultTab
 
 
 def _rate(case: Case, unit: BoundUnit) -> Known:
-    """What came out: received, else acked, else sent."""
-    through = case.throughput
-    per_s = (
-        through.received_messages_per_s
-        if case.parameters.consumers
-        else through.acked_messages_per_s or through.sent_messages_per_s
-    )
+    per_s = case.out_per_s
     if per_s is None or unit is BoundUnit.PER_S:
         return Known(per_s)
     wanted = case.parameters.constant_rate

@@ -7,7 +7,8 @@ The JSON Schema is made from these models (`tools/results_schema.py`), so neithe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -91,6 +92,15 @@ class Bottleneck(Part):
     """why, with the figures that say so"""
 
 
+@dataclass(frozen=True)
+class Glance:
+    """The few figures of a part by which a run is told from others in a list; None: it has none such."""
+
+    rate_per_s: float | None
+    p50_ms: float | None
+    p99_ms: float | None
+
+
 class Document(Part):
     """The head of every document."""
 
@@ -124,6 +134,11 @@ class Document(Part):
     def parts(self) -> Mapping[str, Verdicts]:
         """All that has verdicts, by name."""
         return {}
+
+    @property
+    def glances(self) -> Sequence[Glance]:
+        """One for each part of which there is a latency."""
+        return ()
 
     @property
     def is_good(self) -> bool:

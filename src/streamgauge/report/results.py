@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.outcomes import Outcome
 from streamgauge.core.run_dir import RunDir
@@ -12,11 +17,17 @@ from streamgauge.report.case_reading import cases_of
 from streamgauge.report.document import Document, head_of
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.spec.families import family_of
+from streamgauge.spec.objective import Objective
 
 
-def results_document(run: RunDir, tables: ResultTables | None = None) -> Document:
-    """The figures of every case of the plan, also of those that never ran."""
+def results_document(
+    run: RunDir, tables: ResultTables | None = None, objectives: Sequence[Objective] | None = None
+) -> Document:
+    """The figures of every case of the plan, also of those that never ran. `objectives`: in place of the
+    run's own."""
     plan = read_plan(run)
+    if objectives is not None:
+        plan = plan.model_copy(update={"objectives": tuple(objectives)})
     tables = tables or _tables(run)
     own = family_of(plan.kind).document(run, plan, tables)
     if own is not None:
@@ -25,6 +36,15 @@ def results_document(run: RunDir, tables: ResultTables | None = None) -> Documen
         return own
     cases = cases_of(plan, read_status(run), tables)
     return CasesDocument(**head_of(run, plan, {case.case: case for case in cases}), cases=cases)
+
+
+def stored_document(run: RunDir) -> Document:
+    """As the report last wrote it; computed where there is none, or none of today's."""
+    model = family_of(read_plan(run).kind).document_model() or CasesDocument
+    if run.has(run.results_document):
+        with contextlib.suppress(ValidationError):
+            return model.model_validate_json(run.read_text(run.results_document))
+    return results_document(run)
 
 
 def _tables(run: RunDir) -> ResultTables:

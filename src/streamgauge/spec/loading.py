@@ -18,7 +18,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 def load_workload(path: Path) -> Workload:
     """A workload; a target in it may be a file's name, taken from the workload's folder."""
-    content = _read_mapping(path)
+    content = read_mapping(path)
     targets = content.get("targets")
     if isinstance(targets, list):
         content["targets"] = [
@@ -29,7 +29,7 @@ def load_workload(path: Path) -> Workload:
 
 
 def load_target(path: Path) -> Target:
-    return parse(Target, _read_mapping(path), str(path))
+    return parse(Target, read_mapping(path), str(path))
 
 
 def parse(model: type[Model], content: object, source: str, whole: str = "the file") -> Model:
@@ -66,7 +66,8 @@ def dump_yaml(model: BaseModel) -> str:
     return text if yaml.safe_load(text) == content else yaml.safe_dump(content, sort_keys=False)
 
 
-def _read_mapping(path: Path) -> dict[str, Any]:
+def read_mapping(path: Path) -> dict[str, Any]:
+    """The fields of a YAML file."""
     try:
         text = path.read_text()
     except OSError as error:

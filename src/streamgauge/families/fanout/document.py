@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ from streamgauge.plan.cases import as_work
 from streamgauge.plan.plan_file import Plan
 from streamgauge.report.document import (
     Document,
+    Glance,
     Part,
     Verdicts,
     head_of,
@@ -162,6 +163,14 @@ class FanoutDocument(Document):
     @property
     def parts(self) -> Mapping[str, Verdicts]:
         return {f"{point.series}, {point.clients:,} clients": point for point in self.fanout.points}
+
+    @property
+    def glances(self) -> Sequence[Glance]:
+        return [
+            Glance(point.rate_per_s, point.latency_ms.p50, point.latency_ms.p99)
+            for point in self.fanout.points
+            if point.samples
+        ]
 
 
 def fanout_document(run: RunDir, plan: Plan, tables: ResultTables) -> FanoutDocument:

@@ -1,0 +1,154 @@
+"""What the list of runs says of each: enough to choose one by."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from rich.table import Table
+from rich.text import Text
+
+from streamgauge.core.errors import CorruptRun
+from streamgauge.core.outcomes import Outcome
+from streamgauge.core.run_dir import RunDir
+from streamgauge.core.run_tags import tags_of
+from streamgauge.core.status import NOT_ANALYSED, read_status
+from streamgauge.core.units import format_bytes
+from streamgauge.plan.plan_file import Plan, read_plan
+from streamgauge.report.cause_words import OUTCOME_WORDS
+from streamgauge.report.document import Document, Glance
+from streamgauge.report.quantities import NOTHING, digits_text, rate_per_s_text
+from streamgauge.report.results import stored_document
+
+_MANY_TARGETS = 3
+_GOOD = ("ok", "valid", "met", NOTHING)
+_COLOURS = {"ok": "green", "running": "blue", "partial": "yellow", NOT_ANALYSED: "yellow"}
+_AT_WILL = ("objectives", "tags", "why")
+"""Columns that are left out when they say nothing of any run."""
+_AGES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One row."""
+
+    run: RunDir
+    state: str
+    verdicts: tuple[str, str, str] = (NOTHING, NOTHING, NOTHING)
+    """Integrity, validity, objectives."""
+    cases: str = "?"
+    why: str = ""
+    target: str = NOTHING
+    glances: Sequence[Glance] = ()
+    tags: Sequence[str] = field(default_factory=list)
+
+    @property
+    def rate(self) -> str:
+        return _range_text((glance.rate_per_s for glance in self.glances), rate_per_s_text)
+
+    @property
+    def p50_ms(self) -> str:
+        return _range_text((glance.p50_ms for glance in self.glances), digits_text)
+
+    @property
+    def p99_ms(self) -> str:
+        return _range_text((glance.p99_ms for glance in self.glances), digits_text)
+
+    @property
+    def age(self) -> str:
+        return NOTHING if self.run.begun_s is None else age_text(time.time() - self.run.begun_s)
+
+    @property
+    def size(self) -> str:
+        return format_bytes(self.run.size_bytes())
+
+
+def listed(run: RunDir) -> Listed:
+    """A run that cannot be read is listed too: it is there, and someone will look for it."""
+    try:
+        plan, status, tags = read_plan(run), read_status(run), tags_of(run)
+        begun = Listed(
+            run,
+            status.status,
+            cases=f"{len(status.cases)} of {len(plan.cases)}",
+            why=status.reason or "",
+            target=_target(plan),
+            tags=tags,
+        )
+        # As good as its worst case, which the analysis has found out.
+        return _judged(begun, stored_document(run)) if status.status == "ok" else begun
+    except CorruptRun as error:
+        return Listed(run, "corrupt", why=str(error))
+
+
+def _judged(begun: Listed, document: Document) -> Listed:
+    marked, asked = ", ".join(document.marked), document.objectives
+    outcome = NOTHING if asked is None else OUTCOME_WORDS[Outcome(asked)]
+    return replace(
+        begun,
+        state=document.status,
+        verdicts=(document.integrity, document.validity, outcome),
+        why=document.reason or (f"{document.status}: {marked}" if marked else ""),
+        glances=document.glances,
+    )
+
+
+def age_text(seconds: float) -> str:
+    """In the largest unit of which there is at least one."""
+    for length, unit in _AGES:
+        if seconds >= length:
+            return f"{int(seconds / length)} {unit}"
+    return "0 s"
+
+
+def _target(plan: Plan) -> str:
+    names = list(dict.fromkeys(target.name for case in plan.cases for target in case.targets))
+    return ", ".join(names) if len(names) <= _MANY_TARGETS else f"{len(names)} targets"
+
+
+def _range_text(values: Iterable[float | None], form: Callable[[float], str]) -> str:
+    """Of all cases: from the least to the most."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return NOTHING
+    low, high = form(min(known)), form(max(known))
+    return low if low == high else f"{low}–{high}"
+
+
+def runs_table(found: Sequence[Listed]) -> Table:
+    columns = {
+        "run": [Text(each.run.id) for each in found],
+        "status": [Text(each.state, _state_colour(each)) for each in found],
+        "target": [Text(each.target) for each in found],
+        "rate": [Text(each.rate, justify="right") for each in found],
+        "p50 ms": [Text(each.p50_ms, justify="right") for each in found],
+        "p99 ms": [Text(each.p99_ms, justify="right") for each in found],
+        "integrity": [_verdict(each.verdicts[0]) for each in found],
+        "validity": [_verdict(each.verdicts[1]) for each in found],
+        "objectives": [_verdict(each.verdicts[2]) for each in found],
+        "cases": [Text(each.cases) for each in found],
+        "age": [Text(each.age, justify="right") for each in found],
+        "size": [Text(each.size, justify="right") for each in found],
+        "tags": [Text(", ".join(each.tags)) for each in found],
+        "why": [Text(each.why) for each in found],
+    }
+    for name in _AT_WILL:
+        if all(cell.plain in ("", NOTHING) for cell in columns[name]):
+            del columns[name]
+    table = Table(*columns, box=None, pad_edge=False)
+    for column in table.columns:
+        column.overflow = "fold"
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
+    return table
+
+
+def _state_colour(each: Listed) -> str:
+    """Green only if both verdicts hold, and every objective is met."""
+    is_good = all(verdict in _GOOD for verdict in each.verdicts)
+    return _COLOURS.get(each.state, "red") if each.state != "ok" or is_good else "yellow"
+
+
+def _verdict(word: str) -> Text:
+    return Text(word, "red" if word == "missed" else "green" if word in _GOOD else "yellow")

@@ -1,0 +1,47 @@
+"""Names of runs, for a shell that completes them: plain files alone, since it waits at every Tab.
+
+A folder behind a URL is not looked into: that may start a Java first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+RUNS_VARIABLE = "STREAMGAUGE_RUNS"
+"""Where run folders go and are looked for, when no --out says so."""
+_USUAL = "runs"
+
+
+def runs_folder() -> str:
+    return os.environ.get(RUNS_VARIABLE) or _USUAL
+
+
+def complete_run(incomplete: str) -> list[str]:
+    """What a run may be called: `latest`, tags, names; the newest first."""
+    folder = runs_folder()
+    if "://" in folder or "/" in incomplete:
+        return []
+    return [name for name in dict.fromkeys(_names(Path(folder))) if name.startswith(incomplete)]
+
+
+def _names(folder: Path) -> Iterator[str]:
+    try:
+        runs = sorted((path for path in folder.iterdir() if (path / "plan.json").is_file()), reverse=True)
+    except OSError:
+        return
+    if runs:
+        yield "latest"
+    for run in runs:
+        yield from _tags(run / "tags.json")
+    yield from (run.name for run in runs)
+
+
+def _tags(file: Path) -> list[str]:
+    try:
+        tags = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
