@@ -50,7 +50,7 @@ browser:
 clean:  ## remove the virtual environment and caches, but no runs
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
-$(VENV)/.run: requirements/run.lock pyproject.toml setup.py $(shell find src -name '*.c')
+$(VENV)/.run: requirements/run.lock pyproject.toml setup.py $(shell find src -name '*.[ch]')
 	@test -n "$(PYTHON)" || { echo "streamgauge needs Python 3.11 or newer; none was found on PATH" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --require-hashes -r requirements/run.lock

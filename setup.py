@@ -2,12 +2,16 @@
 
 from setuptools import Extension, setup
 
+_NATIVE = "src/streamgauge/native"
+
 setup(
     ext_modules=[
-        # Speeds up reading small records. Optional: without a C compiler the package works, only slower.
+        # The hot loops. Optional: without a C compiler the package works by their Python twins, only slower.
         Extension(
-            "streamgauge.drivers.kafka.confluent._rdkafka_batches",
-            ["src/streamgauge/drivers/kafka/confluent/_rdkafka_batches.c"],
+            "streamgauge.native._loops",
+            [f"{_NATIVE}/{name}.c" for name in ("_loops", "batches", "rows", "sender", "shared")],
+            depends=[f"{_NATIVE}/{name}.h" for name in ("loops", "rdkafka")],
+            extra_compile_args=["-O3"],
             optional=True,
         )
     ]

@@ -50,6 +50,8 @@ COVERED = {
     "drivers/contract.py": "drivers/test_fleeting.py",
     "drivers/instant_acks.py": "agents/test_producer.py",
     "drivers/kafka/confluent/columns.py": "drivers/kafka/confluent/test_consumer.py",
+    "drivers/kafka/confluent/librdkafka.py": "drivers/kafka/confluent/test_native_producer.py",
+    "drivers/kafka/confluent/own_client.py": "drivers/kafka/confluent/test_native_producer.py",
     "drivers/kafka/consumer.py": "drivers/kafka/confluent/test_consumer.py",
     "drivers/kafka/driver.py": "drivers/kafka/confluent/test_consumer.py",
     "drivers/kafka/metrics.py": "launch/test_live_query.py",

@@ -11,7 +11,7 @@ import threading
 from typing import Protocol
 
 from streamgauge.core.clock import NS_PER_S, sharpen_sleep
-from streamgauge.drivers.contract import Producer
+from streamgauge.drivers.contract import Acks, Producer
 from streamgauge.recording.columns import SendColumns
 
 THREAD_BELOW_PER_S = 10_000.0
@@ -41,9 +41,11 @@ class InlineAcks:
     def look(self) -> None:
         if self.is_paused:
             return
-        acks = self._producer.poll(0)
+        self._add(self._producer.poll(0))
+
+    def _add(self, acks: Acks | None) -> None:
         if acks is not None:
-            self._columns.add_acks(acks, self._clock.now_ns())
+            self._columns.add_acks(acks, self._clock.now_ns() if acks.told_ns is None else acks.told_ns)
 
     def wait_until(self, due_ns: int) -> None:
         if self.is_paused:
@@ -53,9 +55,7 @@ class InlineAcks:
                 self.look()
                 self._clock.sleep_until(due_ns)
                 return
-            acks = self._producer.poll(left / NS_PER_S)
-            if acks is not None:
-                self._columns.add_acks(acks, self._clock.now_ns())
+            self._add(self._producer.poll(left / NS_PER_S))
 
     def close(self) -> None:
         self.look()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.spec.load import Load
 
-_AHEAD = 1024
+_AHEAD = 4096
 
 
 class Schedule:
@@ -62,6 +62,11 @@ class Pacer:
         place = self._place(sequence)
         count = int(np.searchsorted(self._ahead[place : place + most], now_ns, side="right"))
         return self._ahead[place : place + count]
+
+    def ahead(self, sequence: int, most: int) -> NDArray[np.int64]:
+        """Intended times of the messages from `sequence` on, due or not, as far as they are known yet."""
+        place = self._place(sequence)
+        return self._ahead[place : place + most]
 
     def next_due_ns(self, sequence: int) -> int:
         place = self._place(sequence)  # may replace what is ahead

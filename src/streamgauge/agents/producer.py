@@ -19,7 +19,7 @@ from streamgauge.agents.live import Live
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.agents.sending import Sending
 from streamgauge.core.clock import Clock
-from streamgauge.drivers.contract import Driver, Producer
+from streamgauge.drivers.contract import Driver, PacedProducer, Producer
 from streamgauge.plan.agent_tasks import AgentTask, Stream
 from streamgauge.recording.columns import SendColumns
 
@@ -77,6 +77,8 @@ class ProducerAgent:
                 # Each has a time of its own, or there is only one.
                 self._one_after_another(collectors, start_ns, rendezvous)
             else:
+                for sending in self._sendings:
+                    sending.is_alone = False
                 self._in_turn(collectors, start_ns, rendezvous)
         finally:
             for acks in collectors:
@@ -129,4 +131,6 @@ class ProducerAgent:
         few = len(self._sendings) <= _MOST_ACK_THREADS
         # Whoever commits a transaction must be the only one to call its producer.
         threaded = slow and few and self._acked and not self._simulated and self._load.transactions is None
+        # One that paces itself hears of its messages while it waits.
+        threaded = threaded and not isinstance(client, PacedProducer)
         return ThreadedAcks(client, columns) if threaded else InlineAcks(client, columns)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Diary
@@ -15,9 +16,9 @@ from streamgauge.agents.live import Live
 from streamgauge.agents.rendezvous import Ends, Rendezvous
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.errors import Unreachable
-from streamgauge.drivers.contract import Consumer, ConsumerOptions, Driver
+from streamgauge.drivers.contract import ColumnReader, Consumer, ConsumerOptions, Driver
 from streamgauge.payload.messages import reader_of
-from streamgauge.payload.reading import Identities
+from streamgauge.payload.reading import Identities, MessageReader
 from streamgauge.plan.agent_tasks import AgentTask, Stream
 from streamgauge.recording.columns import ReceiveColumns
 from streamgauge.tables.events import INTACT
@@ -59,6 +60,7 @@ class Receiving:
             ),
         )
         self._reader = reader_of(load.message, assignment.tag, self.client.clock)
+        self._into_columns = self._column_reader(assignment.tag)
         self._keeps = driver.capabilities.replayable
         self._settles_first = settles(load, driver)
         """Then it is known only in the end when measuring began."""
@@ -69,6 +71,11 @@ class Receiving:
 
     def _open(self, driver: Driver, options: ConsumerOptions) -> Consumer:
         return driver.consumer(options)
+
+    def _column_reader(self, tag: int) -> ColumnReader | None:
+        """None: what comes is read here. So it is where that takes more than a look at a header."""
+        plain = isinstance(self._reader, MessageReader) and not self._load.proof
+        return self.client.column_reader(tag) if plain else None
 
     def run(self, rendezvous: Rendezvous) -> None:
         """Until all producers have finished and everything there is has been read."""
@@ -85,6 +92,8 @@ class Receiving:
 
     def take(self, timeout_s: float) -> bool:
         """Record what is there; wait for the first record as long as `timeout_s`."""
+        if self._into_columns is not None:
+            return self._take_into_columns(self._into_columns, timeout_s)
         records = self.client.poll(timeout_s)
         if records is None:
             return False
@@ -105,13 +114,36 @@ class Receiving:
         if self._load.proof:
             columns, stamps = self._without_probes(columns, stamps, found)
         self._columns.add(len(columns["state"]), columns, stamps)
-        intact = found.state == INTACT
-        if self._warming_up and bool((found.sequence >= self._warming_up)[intact].any()):
+        latencies_ns = received_ns - found.intended_ns
+        self._tell(received_ns, found.state == INTACT, found.sequence, found.producer, latencies_ns)
+        return True
+
+    def _take_into_columns(self, reader: ColumnReader, timeout_s: float) -> bool:
+        """The same, in a loop beneath Python; the other one is its twin."""
+        rows = self._columns.free_rows(self.client.clock.now_ns())
+        count = reader.read(rows, timeout_s)
+        if not count:
+            return False
+        state, sequence, producer = (rows[name][:count] for name in ("state", "sequence", "producer"))
+        received_ns = rows["received_ns"][:count]
+        self._columns.filled(count, int(received_ns[0]))
+        latencies_ns = received_ns - reader.intended_ns[:count]
+        self._tell(int(received_ns[-1]), state == INTACT, sequence, producer, latencies_ns)
+        return True
+
+    def _tell(
+        self,
+        received_ns: int,
+        intact: NDArray[np.bool_],
+        sequence: NDArray[np.int64],
+        producer: NDArray[np.int32],
+        latencies_ns: NDArray[np.int64],
+    ) -> None:
+        if self._warming_up and bool((sequence >= self._warming_up)[intact].any()):
             self._warming_up = 0
             self._diary.mark("measure_begin", received_ns, self.number)
         self._live.count(self.number, self._columns.received)
-        self._live.observe(self.number, received_ns - found.intended_ns, found.producer, intact)
-        return True
+        self._live.observe(self.number, latencies_ns, producer, intact)
 
     def prove(self, deadline_s: float) -> None:
         """Wait until something has come: only then is it known that the rest will."""

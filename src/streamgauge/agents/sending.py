@@ -23,7 +23,7 @@ from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.agents.slices import Slices
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.errors import CaseFailed
-from streamgauge.drivers.contract import Driver, Producer, ProducerOptions
+from streamgauge.drivers.contract import Driver, PacedProducer, Producer, ProducerOptions
 from streamgauge.payload.messages import maker_of, sequence_at
 from streamgauge.plan.agent_tasks import AgentTask, Stream
 from streamgauge.recording.columns import SendColumns
@@ -34,6 +34,8 @@ _SETTLE_S = 0.01
 _FULL_WAIT_NS = 1_000_000
 _COMMIT_LOOK_NS = 200_000
 _BATCH = 1000
+_BENEATH, _BENEATH_NS = 8192, 20_000_000
+"""Most messages, and the longest time, that a loop beneath Python is left alone for."""
 AT_ONCE = 0
 """Yielded by a step that wants the next one soon."""
 
@@ -60,24 +62,26 @@ class Sending:
         """Which of its messages count; made at the start."""
         self._topics = range(topics) if place is None else [place[0]]
         self._maker = maker_of(load.message, assignment.tag, part.number)
-        self._most = min(_BATCH, self._maker.batch_limit)
         self._schedule = schedule_of(load, part.number)
         self._transaction = load.transactions.messages if load.transactions else None
         # A partition's own time counts from when its way is open, unless a schedule says otherwise.
         self._settles = place is not None and self._schedule is None
-        self.client: Producer = driver.producer(
-            ProducerOptions(
-                part.number,
-                assignment.topics,
-                load.message.carrier,
-                load.acks,
-                load.compression,
-                place=place,
-                completions=load.completions,
-                sequence_at=sequence_at(load.message),
-                transactional_id=assignment.transactional_id(part.number),
-            )
+        options = ProducerOptions(
+            part.number,
+            assignment.topics,
+            load.message.carrier,
+            load.acks,
+            load.compression,
+            place=place,
+            completions=load.completions,
+            sequence_at=sequence_at(load.message),
+            transactional_id=assignment.transactional_id(part.number),
         )
+        self._paced = self._paced_producer(driver, options)
+        self._most = _BENEATH if self._paced else min(_BATCH, self._maker.batch_limit)
+        self.client: Producer = self._paced or driver.producer(options)
+        self.is_alone = True
+        """Nobody else's turn comes while this one waits."""
         if load.acks == "1" or not driver.capabilities.replayable:
             # Consumers cannot see at once what only the leader has, or what nobody keeps: they need to know
             # how much to wait for.
@@ -85,6 +89,13 @@ class Sending:
         self._slices = Slices(self.client)
         self._probes = 0
         self.timed_out = False
+
+    def _paced_producer(self, driver: Driver, options: ProducerOptions) -> PacedProducer | None:
+        """None: this loop does all, message by message."""
+        ingredients = self._maker.ingredients()
+        if ingredients is None or driver.capabilities.simulated_time or self._transaction is not None:
+            return None
+        return driver.paced_producer(options, ingredients)
 
     def probe(self) -> None:
         """Send a message that nobody counts: its number is below 0."""
@@ -134,6 +145,13 @@ class Sending:
             room = self._room(extent, sequence, committed)
             if room <= 0:
                 break  # it has just become known that all that counts has been sent
+            if self._paced is not None:
+                next_ns = self._send_beneath(self._paced, sequence, room, now, end_ns, pacer)
+                sequence = self._columns.sent
+                self._live.count(self.number, sequence)
+                acks.look()
+                yield next_ns
+                continue
             if pacer is None:
                 intended = np.full(room, now)
             else:
@@ -164,6 +182,29 @@ class Sending:
         """How many messages the next batch may have."""
         room = extent.room(sequence, self._most)
         return room if self._transaction is None else min(room, self._transaction - (sequence - committed))
+
+    def _send_beneath(
+        self, client: PacedProducer, sequence: int, room: int, now_ns: int, end_ns: int, pacer: Pacer | None
+    ) -> int:
+        """What is due, in a loop beneath Python (`_hand_over` is its twin); when to go on."""
+        extent, due = self.extent, None
+        assert extent is not None
+        if pacer is None:
+            extent.cut(sequence, np.array([now_ns]))
+        else:
+            due = extent.cut(sequence, pacer.ahead(sequence, room))
+            room = len(due)
+        rows = self._columns.free_rows(now_ns)
+        count = min(room, len(rows["sent_ns"]))
+        until_ns = min(end_ns, now_ns + _BENEATH_NS)
+        sent = client.send_due(sequence, count, due, rows, until_ns, waits=self.is_alone)
+        self._columns.filled(sent, now_ns)
+        if self.is_alone or sent == count:
+            return AT_ONCE
+        not_due = pacer is not None and pacer.next_due_ns(sequence + sent) > client.clock.now_ns()
+        if not_due and pacer is not None:
+            return min(pacer.next_due_ns(sequence + sent), end_ns)
+        return client.clock.now_ns() + _FULL_WAIT_NS
 
     def _hand_over(
         self,

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.core.clock import Clock
-from streamgauge.payload.making import Outgoing
+from streamgauge.payload.making import Ingredients, Outgoing
 from streamgauge.payload.reading import Carrier, Packed
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.target import Target
@@ -126,6 +126,8 @@ class Acks:
     offsets: NDArray[np.int64]
     errors: dict[int, str] = field(default_factory=dict)
     """By sequence: why it was not delivered."""
+    told_ns: NDArray[np.int64] | None = None
+    """When each was heard of, where the client itself looked at the clock."""
 
     def __len__(self) -> int:
         return len(self.sequences)
@@ -198,10 +200,52 @@ class Producer(ABC, ClientFacts):
     def close(self) -> None: ...
 
 
+class PacedProducer(Producer):
+    """A producer with a loop of its own beneath Python: it waits until messages are due, makes, stamps and
+    hands them over, and hears of them meanwhile. `send` is for what is not paced. One thread calls it."""
+
+    @abstractmethod
+    def send_due(
+        self,
+        first_sequence: int,
+        count: int,
+        due_ns: NDArray[np.int64] | None,
+        columns: Mapping[str, NDArray[Any]],
+        until_ns: int,
+        *,
+        waits: bool,
+    ) -> int:
+        """Hand over messages from this one on until a time, and write a row of each; how many were taken.
+
+        `due_ns`: of at least `count`; None: as fast as it goes. `columns`: so many free rows of
+        `tables.events.SENDS`. `waits`: until they are due, and while the client is full; else what cannot be
+        sent now is not.
+        """
+
+
+class ColumnReader(ABC):
+    """Records of one consumer straight into columns, beneath Python: identified, checked and stamped."""
+
+    @property
+    @abstractmethod
+    def intended_ns(self) -> NDArray[np.int64]:
+        """From the headers of what was read last, a row each."""
+
+    @abstractmethod
+    def read(self, columns: Mapping[str, NDArray[Any]], timeout_s: float) -> int:
+        """Into the first rows of these columns of `tables.events.RECEIVES`; how many. Waits for the first
+        record as long as `timeout_s`."""
+
+
 class Consumer(ABC, ClientFacts):
     """One consumer."""
 
     clock: Clock = Clock()
+
+    def column_reader(self, tag: int) -> ColumnReader | None:
+        """To be used instead of `poll` from the beginning on; None: there is none. For messages with the
+        usual header, of the case with this tag."""
+        return None
 
     @abstractmethod
     def wait_ready(self, deadline_s: float) -> None:
@@ -270,6 +314,10 @@ class Driver(ABC):
 
     @abstractmethod
     def producer(self, options: ProducerOptions) -> Producer: ...
+
+    def paced_producer(self, options: ProducerOptions, messages: Ingredients) -> PacedProducer | None:
+        """One that makes these messages itself; None: the agent does, and sends them through `producer`."""
+        return None
 
     @abstractmethod
     def consumer(self, options: ConsumerOptions) -> Consumer: ...

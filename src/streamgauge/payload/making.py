@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +47,25 @@ class Outgoing:
         )
 
 
+@dataclass(frozen=True)
+class Ingredients:
+    """What the messages of one producer are made of, for whoever makes them beneath Python. The checksum is
+    what the header's words and the body add up to; message k has body k modulo their number."""
+
+    owner: int
+    """The header's first word: tag and producer."""
+    in_key: bool
+    """The header is the key; else it stands before the body."""
+    bodies: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    sums: NDArray[np.uint64]
+    keys: tuple[bytes, ...]
+    """That messages may have; none: they have none."""
+    key_numbers: Callable[[int, int], NDArray[np.int64]]
+    """Which keys so many messages from a sequence on have. To be asked for in order, once each."""
+
+
 class MessageMaker:
     """Makes the messages of one producer; everything that can be is made beforehand."""
 
@@ -88,6 +108,23 @@ class MessageMaker:
         keys = carried if self._carrier == "key" else self._keys.next(first_sequence, count)
         return Outgoing(first_sequence, values, keys, self._record_headers(carried, count))
 
+    def ingredients(self) -> Ingredients | None:
+        """None: messages have record headers, which are made here only."""
+        if self._carrier == "headers" or self._fixed_headers:
+            return None
+        bodies, starts, sizes = self._pool.packed()
+        in_key = self._carrier == "key"
+        return Ingredients(
+            int(self._owner),
+            in_key,
+            bodies,
+            starts,
+            sizes,
+            self._pool.sums[: self._pool.count],
+            () if in_key else self._keys.all,
+            self._keys.numbers,
+        )
+
     def _record_headers(self, carried: list[bytes] | None, count: int) -> list[RecordHeaders] | None:
         if self._carrier == "headers" and carried is not None:
             return [[*self._fixed_headers, (RECORD_HEADER, header)] for header in carried]
@@ -102,11 +139,16 @@ class _Keys:
         self._keys = [f"key-{number}".encode() for number in range(message.keys.of)]
         self._rng = rng
 
+    @property
+    def all(self) -> tuple[bytes, ...]:
+        return () if self._kind == "none" else tuple(self._keys)
+
+    def numbers(self, first_sequence: int, count: int) -> NDArray[np.int64]:
+        if self._kind == "round_robin":
+            return np.arange(first_sequence, first_sequence + count) % len(self._keys)
+        return self._rng.integers(0, len(self._keys), count)
+
     def next(self, first_sequence: int, count: int) -> list[bytes] | None:
         if self._kind == "none":
             return None
-        if self._kind == "round_robin":
-            numbers = np.arange(first_sequence, first_sequence + count) % len(self._keys)
-        else:
-            numbers = self._rng.integers(0, len(self._keys), count)
-        return [self._keys[number] for number in numbers]
+        return [self._keys[number] for number in self.numbers(first_sequence, count)]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.core.clock import Clock
-from streamgauge.payload.making import MessageMaker, Outgoing
+from streamgauge.payload.making import Ingredients, MessageMaker, Outgoing
 from streamgauge.payload.reading import Identities, MessageReader, Packed
 from streamgauge.spec.load import Message, ProtobufOrder
 
@@ -24,6 +24,9 @@ class Maker(Protocol):
     def sizes(self, first_sequence: int, count: int) -> NDArray[np.int64]: ...
 
     def make(self, first_sequence: int, intended_ns: NDArray[np.int64]) -> Outgoing: ...
+
+    def ingredients(self) -> Ingredients | None:
+        """For whoever makes the messages beneath Python; None: only `make` can."""
 
 
 class Reader(Protocol):

@@ -6,7 +6,7 @@ All producers of a process share one: a process may have a stream for each of a 
 from __future__ import annotations
 
 import threading
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ class Pool:
         self.sums = np.concatenate([sums, sums[again]])
         bodies += bodies[again]
         sizes = np.fromiter(map(len, bodies), np.int64, len(bodies))
-        carried = message.carrier == "value"
+        self._is_carried = carried = message.carrier == "value"
         self.value_sizes: NDArray[np.int64] = sizes + (HEADER_BYTES if carried else 0)
         # With bodies of one size a header's value is made in place, whole.
         in_place = carried and bool((sizes == sizes[0]).all())
@@ -49,6 +49,19 @@ class Pool:
             self.bodies = []
         self.lock = threading.Lock()
         """Held while headers are written and messages copied out."""
+
+    def packed(self) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+        """All bodies in one block, where each begins, and its size."""
+        sizes = self.value_sizes[: self.count] - (HEADER_BYTES if self._is_carried else 0)
+        if self.whole is not None:
+            raw = self.rows[: self.count].view(np.uint8)
+            starts = np.arange(self.count) * raw.shape[1] + HEADER_BYTES
+            return raw.reshape(-1), starts, sizes
+        return self._joined, np.cumsum(sizes) - sizes, sizes
+
+    @cached_property
+    def _joined(self) -> NDArray[np.uint8]:
+        return np.frombuffer(b"".join(self.bodies[: self.count]), np.uint8)
 
 
 def pool_of(message: Message, tag: int) -> Pool:

@@ -67,6 +67,19 @@ class _Chunk:
     def room(self) -> int:
         return self._rows - self.used
 
+    def is_over(self, now_ns: int) -> bool:
+        """Full, or open for so long that it is to be written."""
+        return self.room == 0 or (self.used > 0 and now_ns - self.opened_ns > SEAL_AFTER_NS)
+
+    def free(self) -> dict[str, NDArray[Any]]:
+        return {name: values[self.used :] for name, values in self.columns.items()}
+
+    def fill(self, count: int, now_ns: int) -> None:
+        """The next `count` rows are there."""
+        if not self.used:
+            self.opened_ns = now_ns
+        self.used += count
+
 
 class _ChunkedTable:
     """Chunks in use, spare ones, and the way to the file."""
@@ -138,11 +151,7 @@ class SendColumns(_ChunkedTable):
         """The next `count` messages were handed over, all at once or each at its own time."""
         done, now_ns = 0, int(sent_ns if np.ndim(sent_ns) == 0 else sent_ns[0])
         while done < count:
-            chunk = self._open[-1]
-            if chunk.room == 0 or (chunk.used and now_ns - chunk.opened_ns > SEAL_AFTER_NS):
-                chunk = self._next_chunk(chunk)
-            if not chunk.used:
-                chunk.opened_ns = now_ns
+            chunk = self._chunk_for(now_ns)
             n = min(count - done, chunk.room)
             rows, columns = slice(chunk.used, chunk.used + n), chunk.columns
             columns["topic"][rows] = topic
@@ -150,9 +159,21 @@ class SendColumns(_ChunkedTable):
             columns["intended_ns"][rows] = intended_ns[done : done + n]
             columns["sent_ns"][rows] = sent_ns if np.ndim(sent_ns) == 0 else sent_ns[done : done + n]
             columns["acked_ns"][rows] = 0
-            chunk.used += n
+            chunk.fill(n, now_ns)
             done += n
         self.sent += count
+
+    def free_rows(self, now_ns: int) -> dict[str, NDArray[Any]]:
+        """The rows of the next messages, by column, for whoever writes them; `filled` says how many."""
+        return self._chunk_for(now_ns).free()
+
+    def filled(self, count: int, now_ns: int) -> None:
+        self._open[-1].fill(count, now_ns)
+        self.sent += count
+
+    def _chunk_for(self, now_ns: int) -> _Chunk:
+        chunk = self._open[-1]
+        return self._next_chunk(chunk) if chunk.is_over(now_ns) else chunk
 
     def add_acks(self, acks: Told, acked_ns: Any) -> None:
         """Acks were seen at `acked_ns`, all at once or each at its own time."""
@@ -252,19 +273,28 @@ class ReceiveColumns(_ChunkedTable):
         done, now_ns = 0, int(received_ns if np.ndim(received_ns) == 0 else received_ns[0])
         columns = {**columns, "received_ns": received_ns}
         while done < count:
-            chunk = self._chunk
-            if chunk.room == 0 or (chunk.used and now_ns - chunk.opened_ns > SEAL_AFTER_NS):
-                self._hand_over(chunk)
-                chunk = self._chunk = self._new_chunk(self.received + done)
-            if not chunk.used:
-                chunk.opened_ns = now_ns
+            chunk = self._chunk_for(now_ns)
             n = min(count - done, chunk.room)
             rows = slice(chunk.used, chunk.used + n)
             for name, values in columns.items():
                 chunk.columns[name][rows] = values if np.ndim(values) == 0 else values[done : done + n]
-            chunk.used += n
+            chunk.fill(n, now_ns)
             done += n
+            self.received += n
+
+    def free_rows(self, now_ns: int) -> dict[str, NDArray[Any]]:
+        """The rows of the next records, by column, for whoever writes them itself; `filled` says how many."""
+        return self._chunk_for(now_ns).free()
+
+    def filled(self, count: int, now_ns: int) -> None:
+        self._chunk.fill(count, now_ns)
         self.received += count
+
+    def _chunk_for(self, now_ns: int) -> _Chunk:
+        if self._chunk.is_over(now_ns):
+            self._hand_over(self._chunk)
+            self._chunk = self._new_chunk(self.received)
+        return self._chunk
 
     def close(self) -> None:
         self._hand_over(self._chunk)

@@ -37,7 +37,7 @@ class KafkaConsumer(Consumer):
         """Ready when a fetch of every partition has been answered: then its end is known."""
         deadline = time.monotonic() + deadline_s
         while time.monotonic() < deadline:
-            if (early := self._fetch(_READY_POLL_S)) is not None:
+            if (early := self._fetch_early(_READY_POLL_S)) is not None:
                 self._early.append(early)
             if self._ends_known():
                 return
@@ -60,6 +60,10 @@ class KafkaConsumer(Consumer):
 
     @abstractmethod
     def _fetch(self, timeout_s: float) -> Received | None: ...
+
+    def _fetch_early(self, timeout_s: float) -> Received | None:
+        """While it is not known yet whether all partitions are read; what comes is told of later."""
+        return self._fetch(timeout_s)
 
     @abstractmethod
     def _ends_known(self) -> bool:

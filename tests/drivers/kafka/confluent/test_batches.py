@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import shutil
-import sysconfig
 import uuid
-from pathlib import Path
 from typing import Any
 
 import confluent_kafka
@@ -18,17 +15,7 @@ from streamgauge.payload.reading import Packed
 from streamgauge.spec.topics import Topics
 from streamgauge.tables.events import BROKER_TIME_APPEND
 from tests.drivers.kafka.confluent.test_driver import kafka_target
-
-COMPILES = (
-    bool(shutil.which("cc") or shutil.which("gcc"))
-    and Path(sysconfig.get_path("include"), "Python.h").exists()
-)
-
-
-@pytest.mark.skipif(not COMPILES, reason="no C compiler, or no Python.h")
-def test_where_it_can_be_built_it_is_there() -> None:
-    # It is optional, so a build that fails says nothing: without this, all would go on, only slower.
-    assert rdkafka_batches.available()
+from tests.native.played_librdkafka import COMPILES
 
 
 def test_a_version_nobody_has_looked_at_is_read_as_objects(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,12 +24,7 @@ def test_a_version_nobody_has_looked_at_is_read_as_objects(monkeypatch: pytest.M
 
 
 def test_without_the_compiled_part_records_are_read_as_objects(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rdkafka_batches, "_rdkafka_batches", None)
-    assert not rdkafka_batches.available()
-
-
-def test_a_build_that_is_older_than_its_module_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rdkafka_batches, "_INTERFACE", 1_000_000)
+    monkeypatch.setattr(rdkafka_batches, "compiled_loops", lambda: None)
     assert not rdkafka_batches.available()
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,81 +11,23 @@ from confluent_kafka import KafkaError, Message
 
 from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import ConsumerOptions
-from streamgauge.drivers.kafka.confluent import _rdkafka_batches, batches
+from streamgauge.drivers.kafka.confluent import batches
 from streamgauge.drivers.kafka.confluent.consumer import RdkafkaConsumer
 from streamgauge.drivers.kafka.confluent.trouble import PASSING
 from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.reading import Packed
 from tests.drivers.kafka.confluent.test_driver import kafka_target
 from tests.drivers.kafka.confluent.test_trouble import LASTING
+from tests.native.played_librdkafka import Event, PlayedQueue
 
 TOPIC = "orders"
 
 
-@dataclass(frozen=True)
-class Event:
-    """A record, or with a code something else that comes in its place."""
-
-    code: int = 0
-    partition: int = 0
-    offset: int = 0
-    value: bytes = b""
-
-
-class _Record(ctypes.Structure):
-    _fields_ = [
-        ("err", ctypes.c_int),
-        ("topic", ctypes.c_void_p),
-        ("partition", ctypes.c_int32),
-        ("payload", ctypes.c_char_p),
-        ("len", ctypes.c_size_t),
-        ("key", ctypes.c_void_p),
-        ("key_len", ctypes.c_size_t),
-        ("offset", ctypes.c_int64),
-        ("internal", ctypes.c_void_p),
-    ]
-
-
-_EACH = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Record), ctypes.c_void_p)
-_CONSUME = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
-_TIMESTAMP = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int))
-_YIELD = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-
-
-class NativeQueue:
-    """Serves as librdkafka does: one after the other, until there are no more or the reader yields."""
-
-    def __init__(self, events: list[Event]) -> None:
-        self._events, self._is_enough = deque(events), False
-        self._kept = (_CONSUME(self._consume), _TIMESTAMP(self._timestamp), _YIELD(self._yield))
-
+class NativeQueue(PlayedQueue):
     def feed(self, consumer: RdkafkaConsumer) -> None:
         assert consumer._batches is not None
-        consume, timestamp, enough = (ctypes.cast(f, ctypes.c_void_p).value for f in self._kept)
-        consumer._batches._consume = consume or 0
-        consumer._batches._batch = _rdkafka_batches.batch(timestamp or 0, enough or 0)
-
-    def _consume(self, queue: int, timeout_ms: int, each: int, batch: int) -> int:
-        served, self._is_enough = 0, False
-        while self._events and not self._is_enough:
-            event = self._events.popleft()
-            record = _Record(
-                err=event.code,
-                partition=event.partition,
-                payload=event.value,
-                len=len(event.value),
-                offset=event.offset,
-            )
-            _EACH(each)(ctypes.byref(record), batch)
-            served += 1
-        return served
-
-    def _timestamp(self, record: int, kind: Any) -> int:
-        kind[0] = 1
-        return 5
-
-    def _yield(self, client: int) -> None:
-        self._is_enough = True
+        consumer._batches._consume = self.consume
+        consumer._batches._batch = consumer._batches._loops.batch(self.timestamp, self.enough)
 
 
 class ObjectQueue:

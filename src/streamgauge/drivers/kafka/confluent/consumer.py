@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any
@@ -9,14 +10,16 @@ from typing import Any
 import confluent_kafka
 import numpy as np
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+from numpy.typing import NDArray
 
-from streamgauge.drivers.contract import ConsumerOptions, Received, SharedSetting
-from streamgauge.drivers.kafka.confluent.batches import BatchQueue, available
+from streamgauge.drivers.contract import ColumnReader, ConsumerOptions, Received, SharedSetting
+from streamgauge.drivers.kafka.confluent.batches import BatchQueue, RowQueue, available
 from streamgauge.drivers.kafka.confluent.columns import column
 from streamgauge.drivers.kafka.confluent.trouble import Trouble
 from streamgauge.drivers.kafka.consumer import KafkaConsumer
 from streamgauge.drivers.kafka.driver import ClientSettings
 from streamgauge.drivers.kafka.topics import LOGGER, bad_setting
+from streamgauge.native.loading import Loop
 from streamgauge.payload.header import RECORD_HEADER
 
 _CONSUME_AT_ONCE = 2000
@@ -37,6 +40,8 @@ class RdkafkaConsumer(KafkaConsumer):
         except KafkaException as error:
             raise bad_setting(error) from None
         self._batches: BatchQueue | None = None
+        self._loop: Loop = "python"
+        """Who identifies records and writes them down."""
         if not objects and options.group is None and options.carrier == "value" and available():
             self._batches = BatchQueue(self._consumer, self._topic_numbers, self._hear)
         self.begin()
@@ -76,13 +81,30 @@ class RdkafkaConsumer(KafkaConsumer):
         for trouble in told:
             trouble.check()
 
+    def column_reader(self, tag: int) -> ColumnReader | None:
+        if self._batches is None:
+            return None
+        self._loop = "native"
+        return _RowReader(self, self._batches.rows(tag))
+
+    def hear_events(self) -> None:
+        """What is no record, and does not come with them."""
+        if (event := self._consumer.poll(0)) is not None:
+            self._without_events([event])
+        if self._told:
+            self._hear_told()
+
+    def _fetch_early(self, timeout_s: float) -> Received | None:
+        if self._loop == "python":
+            return super()._fetch_early(timeout_s)
+        # Records wait in their queue for who reads them into columns.
+        self.hear_events()
+        time.sleep(timeout_s)
+        return None
+
     def _fetch(self, timeout_s: float) -> Received | None:
         if self._batches is not None:
-            # What is no record still comes the old way.
-            if (event := self._consumer.poll(0)) is not None:
-                self._without_events([event])
-            if self._told:
-                self._hear_told()
+            self.hear_events()
             return self._batches.take(timeout_s)
         first = self._consumer.poll(timeout_s)
         if self._told:
@@ -132,15 +154,30 @@ class RdkafkaConsumer(KafkaConsumer):
         return [record for record in records if record.error() is None]
 
     def settings_in_force(self) -> dict[str, Any]:
-        return {**self._settings.native, "records read as": "batches" if self._batches else "objects"}
+        read_as = "batches" if self._batches else "objects"
+        return {**self._settings.native, "records read as": read_as, "loop": self._loop}
 
     def shared_settings(self) -> list[SharedSetting]:
         return self._settings.shared()
 
     def close(self) -> None:
-        if self._batches is not None:
-            self._batches.close()
-        self._consumer.close()
+        if self._batches is None or self._batches.close():
+            self._consumer.close()
+
+
+class _RowReader(ColumnReader):
+    """Records go from librdkafka's queue into columns, in compiled code."""
+
+    def __init__(self, consumer: RdkafkaConsumer, rows: RowQueue) -> None:
+        self._consumer, self._rows = consumer, rows
+
+    @property
+    def intended_ns(self) -> NDArray[np.int64]:
+        return self._rows.intended_ns
+
+    def read(self, columns: Mapping[str, NDArray[Any]], timeout_s: float) -> int:
+        self._consumer.hear_events()
+        return self._rows.take(columns, timeout_s)
 
 
 def _values(records: list[Message]) -> list[bytes]:

@@ -12,13 +12,21 @@ from typing import Any, Literal
 
 import confluent_kafka
 
-from streamgauge.drivers.contract import Consumer, ConsumerOptions, Producer, ProducerOptions
+from streamgauge.drivers.contract import (
+    Consumer,
+    ConsumerOptions,
+    PacedProducer,
+    Producer,
+    ProducerOptions,
+)
 from streamgauge.drivers.kafka.confluent.consumer import RdkafkaConsumer
+from streamgauge.drivers.kafka.confluent.native_producer import native_producer
 from streamgauge.drivers.kafka.confluent.producer import RdkafkaProducer
 from streamgauge.drivers.kafka.confluent.swarm import KafkaSwarm
 from streamgauge.drivers.kafka.driver import KafkaDriver
 from streamgauge.drivers.kafka.settings import KafkaSettings
 from streamgauge.drivers.swarm import Heard, Swarm, SwarmDriver, SwarmOptions
+from streamgauge.payload.making import Ingredients
 
 _TOPIC_NEWS_MS = 10_000
 """The topics have leaders before a case begins, so one that no broker knows for so long is gone; librdkafka
@@ -29,6 +37,9 @@ class Settings(KafkaSettings):
     read: Literal["batches", "objects"] = "batches"
     """Batches: beneath confluent-kafka's message objects, where that can be done (see batches);
     objects: as an application does, to measure the library and not the cluster."""
+    send: Literal["native", "objects"] = "native"
+    """Native: made, paced and sent in a compiled loop, where that can be done (see native_producer); objects:
+    made in Python, and sent as an application does."""
 
 
 class KafkaConfluent(KafkaDriver, SwarmDriver):
@@ -64,6 +75,11 @@ class KafkaConfluent(KafkaDriver, SwarmDriver):
         if options.transactional_id is not None:
             own["transactional.id"] = options.transactional_id
         return RdkafkaProducer(self.producer_settings(options, own), options)
+
+    def paced_producer(self, options: ProducerOptions, messages: Ingredients) -> PacedProducer | None:
+        if isinstance(self.settings, Settings) and self.settings.send == "objects":
+            return None
+        return native_producer(self.producer_settings(options, {}), options, messages)
 
     def consumer(self, options: ConsumerOptions) -> Consumer:
         # Nothing is ever committed, so no offsets need be kept for it.

@@ -211,7 +211,7 @@ class RdkafkaProducer(Producer):
                 return
 
     def settings_in_force(self) -> dict[str, Any]:
-        return dict(self._settings.native)
+        return {**self._settings.native, "loop": "python"}
 
     def shared_settings(self) -> list[SharedSetting]:
         return self._settings.shared()

@@ -1,0 +1,31 @@
+/* The compiled loops, as one module. None holds the interpreter's lock while it runs. */
+#include "loops.h"
+
+#define INTERFACE 3 /* one more whenever Python has to call this otherwise */
+
+static PyMethodDef methods[] = {
+    {"batch", batch_new, METH_VARARGS, "Memory for `take`; one a queue."},
+    {"take", batch_take, METH_VARARGS, "What is there, in columns; wait for the first record as long as timeout_ms."},
+    {"rows", rows_new, METH_VARARGS, "What `take_rows` needs; one a queue."},
+    {"take_rows", rows_take, METH_VARARGS, "What is there, identified, into columns that are given."},
+    {"sender", sender_new, METH_VARARGS, "One producer's messages, and the client that they go to."},
+    {"send", sender_send, METH_VARARGS, "Send messages when they are due, into columns that are given."},
+    {"send_one", sender_send_one, METH_VARARGS, "Send a message that is ready."},
+    {"poll", sender_poll, METH_VARARGS, "Look for what became of messages."},
+    {"told", sender_told, METH_VARARGS, "How much was found."},
+    {"counts", sender_counts, METH_VARARGS, "Messages taken, known of, and not told of yet."},
+    {"close", sender_close, METH_VARARGS, "Let go of a sender."},
+    {"checksum", checksum_of, METH_VARARGS, "Of one message, by header and body."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_loops", NULL, 0, methods, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__loops(void)
+{
+    make_weights();
+    PyObject *made = PyModule_Create(&module);
+    if (made && PyModule_AddIntConstant(made, "INTERFACE", INTERFACE) < 0)
+        Py_CLEAR(made);
+    return made;
+}

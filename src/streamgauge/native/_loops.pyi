@@ -1,0 +1,47 @@
+INTERFACE: int
+
+Error = tuple[int, int, int, int, bytes]
+"""Code, handle of the topic, partition, offset, and what librdkafka says of it."""
+Columns = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes]
+"""Values end to end; sizes, handles of topics, partitions, offsets, times and their kinds."""
+
+def batch(message_timestamp: int, yield_: int) -> object: ...
+def take(
+    batch: object, consume: int, queue: int, most: int, timeout_ms: int
+) -> tuple[tuple[Error, ...], Columns | None] | None: ...
+def rows(functions: tuple[int, int, int, int], queue: int, tag: int) -> object:
+    """`functions`: rd_kafka_consume_callback_queue, _message_timestamp, _yield; a clock (0: the usual)."""
+
+def take_rows(
+    rows: object, most: int, timeout_ms: int, columns: tuple[object, ...]
+) -> tuple[int, tuple[Error, ...]]: ...
+def sender(
+    functions: tuple[int, ...],
+    queue: int,
+    wake_fd: int,
+    owner: int,
+    in_key: bool,
+    partition: int,
+    topics: tuple[tuple[int, int], ...],
+    pool: tuple[object, ...],
+    acks: tuple[object, ...],
+) -> object:
+    """`functions`: rd_kafka_produce, _last_error, _queue_poll, _event_type, _event_message_next,
+    _event_destroy, _event_error_string, _event_log, and a clock (0: the usual one)."""
+
+def send(
+    sender: object,
+    first_sequence: int,
+    most: int,
+    due_ns: object | None,
+    key_numbers: object | None,
+    columns: tuple[object, ...],
+    until_ns: int,
+    waits: bool,
+) -> tuple[int, int]: ...
+def send_one(sender: object, topic: int, value: bytes, key: bytes | None) -> int: ...
+def poll(sender: object, timeout_ms: int) -> None: ...
+def told(sender: object) -> tuple[int, tuple[tuple[int, str], ...]]: ...
+def counts(sender: object) -> tuple[int, int, int]: ...
+def close(sender: object) -> None: ...
+def checksum(header: bytes, body: bytes) -> int: ...
