@@ -1,8 +1,9 @@
 """Comparisons whose true answer is known: do interval and verdict say it?
 
-Two kinds. *Simulated* trials run the whole measuring code on two simulated brokers, one slower by the true
+Three kinds. *Simulated* trials run the whole measuring code on two simulated brokers, one slower by the true
 ratio; only processes and Spark are left out. *Drawn* trials feed times of one noise law to the same
-analysis, since a real machine's noise is worse than a simulated broker's.
+analysis, since a real machine's noise is worse than a simulated broker's. *Sequential* trials are drawn too,
+and go on until they are decided, by the rules of referee and analysis, looking after every six rounds.
 """
 
 from __future__ import annotations
@@ -17,9 +18,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.registry import open_driver
 from streamgauge.families.compare.comparisons import comparisons
-from streamgauge.families.compare.planned_comparison import SIDES, TEMPERATURES, PlannedComparison, Turn
+from streamgauge.families.compare.open_cells import OpenCells
+from streamgauge.families.compare.planned_comparison import (
+    ROUNDS_ADDED,
+    SIDES,
+    TEMPERATURES,
+    PlannedComparison,
+    Temperature,
+    Turn,
+)
 from streamgauge.families.compare.turn_taking import TurnTaking, blank_row
 from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.plan_file import make_plan
@@ -28,6 +38,9 @@ from streamgauge.spec.workload import Workload
 
 RATIOS = (1.0, 1.05, 1.2, 2.0)
 REPEAT = 20
+SEQUENTIAL_RATIOS = (1.0, 1.05, 1.2)
+MOST_ROUNDS = 300
+"""Of a sequential trial; the time limit of a run would be over."""
 
 Floats = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Floats]
@@ -43,6 +56,7 @@ class Tally:
     covered: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
     widths: list[float] = field(default_factory=list)
+    rounds: list[int] = field(default_factory=list)
 
     def add(self, row: dict[str, Any]) -> None:
         low, high = row["interval_low_percent"], row["interval_high_percent"]
@@ -50,6 +64,7 @@ class Tally:
         self.covered += low <= 100 * self.true_ratio <= high
         self.widths.append(high / low)
         self.verdicts[row["verdict"]] += 1
+        self.rounds.append(row["rounds"])
 
     @property
     def coverage(self) -> float:
@@ -91,6 +106,34 @@ def drawn_trials(noise: Noise, true_ratio: float, trials: int, seed: int = 1) ->
     return tally
 
 
+def sequential_trials(noise: Noise, true_ratio: float, trials: int, seed: int = 1) -> Tally:
+    """Until decided; a trial is a cell with two comparisons, cold and warm, and goes on until both are."""
+    tally = Tally(true_ratio)
+    case = _case(true_ratio, 0, repeat=ROUNDS_ADDED, until_decided=True)
+    rng = np.random.default_rng((seed, round(1000 * true_ratio)))
+    for _ in range(trials):
+        for row in comparisons(_until_decided(case, noise, rng), case, CaseStatus("ok"))[0]:
+            tally.add(row)
+    return tally
+
+
+def _until_decided(case: Case, noise: Noise, rng: np.random.Generator) -> list[dict[str, Any]]:
+    planned = as_work(case.work, PlannedComparison)
+    [cell] = planned.cells
+    logs = {temperature: iter(noise(rng, len(SIDES) * (MOST_ROUNDS + 1))) for temperature in TEMPERATURES}
+    cells, found, rounds = OpenCells(planned), [], 0
+    added = planned.rounds(cell)
+    while rounds < MOST_ROUNDS and cells.still_open():
+        for turns in added:
+            for turn in turns:
+                rows = [_drawn_row(planned, turn, name, next(own)) for name, own in logs.items()]
+                cells.add(turn.side, rows)
+                found += rows
+        rounds += ROUNDS_ADDED
+        added = planned.added_rounds(cell, rounds)
+    return found
+
+
 def _measured(case: Case) -> Iterator[dict[str, Any]]:
     planned = as_work(case.work, PlannedComparison)
     with tempfile.TemporaryDirectory(prefix="streamgauge-verdicts-") as folder:
@@ -110,16 +153,22 @@ def _drawn(case: Case, noise: Noise, rng: np.random.Generator) -> Iterator[dict[
     turns: list[Turn] = [turn for turns in planned.rounds(planned.cells[0]) for turn in turns]
     logs = noise(rng, len(turns))
     for turn, log in zip(turns, logs, strict=True):
-        ratio = 1.0 if turn.side == "b" else _true_ratio(planned)
-        row = blank_row(turn, "warm", "produce")
-        yield row | {"elapsed_ns": round(1e7 * ratio * np.exp(log)), "seen": 10, "missing": 0}
+        yield _drawn_row(planned, turn, "warm", log)
+
+
+def _drawn_row(
+    planned: PlannedComparison, turn: Turn, temperature: Temperature, log: float
+) -> dict[str, Any]:
+    ratio = 1.0 if turn.side == "b" else _true_ratio(planned)
+    elapsed_ns = round(1e7 * ratio * np.exp(log))
+    return blank_row(turn, temperature, "produce") | {"elapsed_ns": elapsed_ns, "seen": 10, "missing": 0}
 
 
 def _true_ratio(planned: PlannedComparison) -> float:
     return float(planned.a.settings["send_ns"] / planned.b.settings["send_ns"])
 
 
-def _case(true_ratio: float, seed: int) -> Case:
+def _case(true_ratio: float, seed: int, **comparison: Any) -> Case:
     def target(name: str, factor: float, own_seed: int) -> dict[str, Any]:
         settings = {
             "seed": own_seed,
@@ -131,7 +180,13 @@ def _case(true_ratio: float, seed: int) -> Case:
 
     content = {
         "targets": [target("a", true_ratio, seed), target("b", 1.0, seed + 1)],
-        "comparison": {"lengths": [10], "messages": [10], "repeat": REPEAT, "produce_only": True},
+        "comparison": {
+            "lengths": [10],
+            "messages": [10],
+            "repeat": REPEAT,
+            "produce_only": True,
+            **comparison,
+        },
     }
     return make_plan(parse(Workload, content, "verdicts"), "verdicts").cases[0]
 

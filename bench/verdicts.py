@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from bench.verdict_trials import LAWS, RATIOS, REPEAT, Tally, drawn_trials, simulated_trials
+from bench.verdict_trials import (
+    LAWS,
+    MOST_ROUNDS,
+    RATIOS,
+    REPEAT,
+    SEQUENTIAL_RATIOS,
+    Tally,
+    drawn_trials,
+    sequential_trials,
+    simulated_trials,
+)
 
 TRIALS = 500
 COVERAGE = 0.93
@@ -22,6 +32,23 @@ def verdicts(trials: int) -> None:
         for ratio in RATIOS:
             tallies.append((name, drawn_trials(noise, ratio, trials)))
             print(_line(*tallies[-1]), flush=True)
+    _summary(tallies)
+    until_decided(trials)
+
+
+def until_decided(trials: int) -> None:
+    """The same of comparisons that go on until they are decided."""
+    print(f"until decided, looked at after every 6 rounds, {MOST_ROUNDS} at most; {trials} trials each")
+    tallies: list[tuple[str, Tally]] = []
+    for name, noise in LAWS.items():
+        for ratio in SEQUENTIAL_RATIOS:
+            tallies.append((f"until decided, {name}", sequential_trials(noise, ratio, trials)))
+            rounds = f"; {np.mean(tallies[-1][1].rounds):.0f} rounds in the mean"
+            print(_line(*tallies[-1]) + rounds, flush=True)
+    _summary(tallies)
+
+
+def _summary(tallies: list[tuple[str, Tally]]) -> None:
     worst = min(tally.coverage for _, tally in tallies)
     false = max(tally.false_verdicts for _, tally in tallies)
     alike = max(tally.false_verdicts for _, tally in tallies if tally.true_ratio == 1)

@@ -155,14 +155,15 @@ def _run_agents(
             outcome.status, outcome.holds = CaseStatus("ok", judged.words, holds=judged.holds), judged.holds
             return outcome
     failed = [m for m in manifests if m.outcome == "failed"]
-    late = [m.agent for m in manifests if m.outcome == "timed_out"]
+    late = [m for m in manifests if m.outcome == "timed_out"]
     if failed:
         why = failed[0].reason or "an agent failed"
         outcome.status = CaseStatus("failed", why)
         outcome.error = getattr(errors, failed[0].error or "", CaseFailed)(f"case {case.id}: {why}")
     elif late:
-        why = f"not done in time: {', '.join(late)} (load.time_limit, load.drain_timeout)"
-        outcome.status = CaseStatus("partial", why)
+        agents = ", ".join(m.agent for m in late)
+        usual = f"not done in time: {agents} (load.time_limit, load.drain_timeout)"
+        outcome.status = CaseStatus("partial", next((m.reason for m in late if m.reason), usual))
     return outcome
 
 

@@ -53,6 +53,9 @@ def test_flags_only_make_a_workload(tmp_path: Path) -> None:
             "10,1k",
             "--repeat",
             "30",
+            "--until-decided",
+            "--time-limit",
+            "10m",
             "--partitions",
             "3",
             "--linger-ms",
@@ -88,6 +91,8 @@ def test_flags_only_make_a_workload(tmp_path: Path) -> None:
         "lengths": [10, 1000],
         "messages": [10, 1000],
         "repeat": 30,
+        "until_decided": True,
+        "time_limit": 600.0,
         "topics": {"name": "my", "partitions": 3, "keep": True, "own_names": False},
         "preset": "seed",
         "settings": {
@@ -128,6 +133,31 @@ def test_an_address_is_for_both_and_a_target_file_keeps_its_settings(tmp_path: P
         {"crossing": "record", "bootstrap": "127.0.0.1:1"},
         {"bootstrap": "127.0.0.1:1"},
     ]
+
+
+def test_who_needs_a_cluster_is_what_its_driver_is_not_what_it_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A driver of Kafka by any name, and one of something else whose name begins with kafka."""
+    from streamgauge.core import entry_points
+    from streamgauge.drivers.registry import GROUP
+
+    really = entry_points.points_of
+    known = really(GROUP)
+    renamed = {"rdkafka": known["kafka_confluent"], "kafkaesque": known["simulated"]}
+    monkeypatch.setattr(
+        "streamgauge.drivers.registry.points_of",
+        lambda group: {**known, **renamed} if group == GROUP else really(group),
+    )
+    kafka, other = (printed("--a", name, "--b", name)["targets"][0] for name in renamed)
+    assert "system" in kafka
+    assert "system" not in other
+
+
+def test_an_address_in_the_librarys_own_words_is_one(tmp_path: Path) -> None:
+    file = tmp_path / "t.yaml"
+    file.write_text("name: t\ndriver: kafka_confluent\nclient: {bootstrap.servers: '127.0.0.1:1'}\n")
+    assert not any("system" in target for target in printed("--a", file, "--b", file)["targets"])
 
 
 def test_round_trips_have_fewer_messages_unless_told_otherwise() -> None:

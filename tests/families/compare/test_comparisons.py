@@ -138,6 +138,60 @@ def test_too_few_repetitions_for_so_many_comparisons_are_warned_of() -> None:
     assert figures(rows[0], "too_few_pairs") == needed
 
 
+def until_decided(ended: CaseStatus | None = None, **options: Any) -> list[Row]:
+    case = case_of(until_decided=True, repeat=24)
+    return judged(case, ended=ended or CaseStatus("ok"), **options)
+
+
+def test_without_being_asked_to_nothing_is_decided_by_looking() -> None:
+    assert {(row["decision"], row["rounds"]) for row in judged(case_of())} == {(None, 12)}
+
+
+def test_until_decided_says_how_many_rounds_it_took() -> None:
+    rows = until_decided()
+    assert {(row["verdict"], row["decision"], row["rounds"]) for row in rows} == {("A faster", "decided", 24)}
+    [row, *_] = rows
+    assert row["interval_low_percent"] < 50 < row["interval_high_percent"]
+    # 8 comparisons, 24 pairs that all lie below: 2²⁴ · B(2, 26) / B(2, 2).
+    assert row["p_uncorrected"] == pytest.approx(26 * 27 / 6 / 2**24)
+    assert row["p"] == pytest.approx(8 * row["p_uncorrected"])
+
+
+@pytest.mark.parametrize(
+    ("ended", "decision"),
+    [
+        (CaseStatus("ok"), "open_at_time_limit"),
+        (CaseStatus("partial", "interrupted"), "open_when_stopped"),
+    ],
+)
+def test_what_is_still_open_says_when_it_ended(ended: CaseStatus, decision: str) -> None:
+    def alternating(row: Row) -> Row:
+        """A is now twice as fast, now twice as slow."""
+        is_slow = row["side"] == "b" and row["repetition"] % 2
+        return row | {"elapsed_ns": row["elapsed_ns"] * (4 if is_slow else 1)}
+
+    rows = until_decided(ended, ratio=2.0, change=alternating)
+    assert {(row["verdict"], row["decision"]) for row in rows} == {("inconclusive", decision)}
+
+
+def test_a_side_that_kept_failing_is_why_its_cell_is_open() -> None:
+    def failing(row: Row) -> Row | None:
+        if row["length"] != 10 or row["repetition"] < 2:
+            return row
+        if row["repetition"] > 4:
+            return None
+        return row | ({"elapsed_ns": None, "error": "gone"} if row["side"] == "b" else {})
+
+    rows = until_decided(change=failing)
+    said = {(row["length"], row["decision"]) for row in rows}
+    assert said == {(10, "open_after_failures"), (100, "decided")}
+
+
+def test_fewer_rounds_than_any_difference_needs_are_warned_of() -> None:
+    rows = judged(case_of(until_decided=True, repeat=7), ended=CaseStatus("ok"))
+    assert figures(rows[0], "too_few_pairs")["needed_count"] == 13
+
+
 def test_a_fetch_that_waits_for_more_than_there_is_is_warned_of() -> None:
     rows = judged(case_of(preset="seed"))
     warned = {row["operation"] for row in rows if figures(row, "measures_the_wait")}

@@ -18,6 +18,7 @@ from streamgauge.families.compare.document import (
     unequal_settings,
 )
 from streamgauge.families.compare.section import Comparison
+from streamgauge.families.compare.verdict import Decision
 from streamgauge.report.document import document_text
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.results import results_document
@@ -48,6 +49,7 @@ def of(document: CompareDocument, **place: Any) -> Compared:
         {"produce_only": True, "preset": "seed", "bursts": {"length": 3}},
         {"mix_engines": True, "engine": "jvm", "process": "shared"},
         {"repeat": 1},
+        {"until_decided": True},
     ],
 )
 def test_documents_keep_to_the_schema(tmp_path: Path, options: dict[str, Any]) -> None:
@@ -133,6 +135,14 @@ def test_settings_stand_side_by_side(compared: RunDir) -> None:
 def test_what_one_has_to_know_is_noted(tmp_path: Path, options: dict[str, Any], code: str) -> None:
     notes = document_of(compared_run(tmp_path, **options)).comparison.notes
     assert code in [note.code for note in notes]
+
+
+def test_a_run_until_decided_has_typed_decisions(tmp_path: Path) -> None:
+    document = document_of(compared_run(tmp_path, until_decided=True, repeat=24, time_limit="10m"))
+    assert (document.comparison.until_decided, document.comparison.time_limit_s) == (True, 600)
+    assert {(row.decision, row.rounds) for row in document.comparisons} == {(Decision.DECIDED, 24)}
+    fixed = document_of(compared_run(tmp_path / "fixed"))
+    assert {(row.decision, row.rounds) for row in fixed.comparisons} == {(None, 12)}
 
 
 def test_a_run_that_broke_off_says_why(compared: RunDir) -> None:

@@ -15,4 +15,11 @@ def test_too_few_repetitions_are_said_before_the_start_with_the_number_that_coul
     assert bool(asked.notes) is is_said
     if is_said:
         assert "8 repetitions cannot show a difference in 80 comparisons" in asked.notes[0]
-        assert "--repeat 12 could" in asked.notes[0]
+        assert "--repeat 12 could, or --until-decided" in asked.notes[0]
+
+
+def test_what_goes_on_until_it_is_decided_is_not_in_vain() -> None:
+    asked = compare(
+        a="kafka_java", b="kafka_confluent", repeat=8, until_decided=True, bootstrap="127.0.0.1:9092"
+    )
+    assert asked.notes == ()

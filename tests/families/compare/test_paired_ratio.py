@@ -3,14 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from streamgauge.families.compare.paired_ratio import (
-    FEWEST_PAIRS,
-    PairedRatio,
-    fewest_for_a_verdict,
-    holm,
-    paired_ratio,
-    verdict,
-)
+from streamgauge.families.compare.paired_ratio import FEWEST_PAIRS, fewest_for_a_verdict, paired_ratio
+from streamgauge.families.compare.verdict import Verdict, verdict
 
 
 def drawn(
@@ -18,10 +12,6 @@ def drawn(
 ) -> tuple[list[float], list[float]]:
     rng = np.random.default_rng(seed)
     return (ratio * rng.lognormal(0, sigma, count)).tolist(), rng.lognormal(0, sigma, count).tolist()
-
-
-def found(ratio: float, low: float, high: float, p: float = 0.0001) -> PairedRatio:
-    return PairedRatio(20, ratio, (low, high), p, 1.1)
 
 
 def test_the_median_is_that_of_the_pairs_ratios() -> None:
@@ -96,42 +86,6 @@ def test_one_outlier_moves_the_ratio_little_and_is_not_dropped() -> None:
     assert spoiled.median == pytest.approx(clean.median, rel=0.05)
 
 
-@pytest.mark.parametrize(
-    ("ratio", "p", "said"),
-    [
-        (found(0.8, 0.7, 0.9), 0.001, "A faster"),
-        (found(1.2, 1.1, 1.3), 0.001, "B faster"),
-        (found(1.2, 1.1, 1.3), 0.06, "inconclusive"),
-        (found(1.02, 0.98, 1.06), 0.001, "inconclusive"),
-        (found(1.02, 1.01, 1.04), 0.001, "equivalent"),
-        (found(1.0, 0.953, 1.049), 0.9, "equivalent"),
-        (found(1.0, 0.951, 1.049), 0.9, "inconclusive"),
-        (found(1.0, 0.953, 1.051), 0.9, "inconclusive"),
-        (None, None, "inconclusive"),
-    ],
-)
-def test_a_verdict_needs_test_and_interval(ratio: PairedRatio | None, p: float | None, said: str) -> None:
-    assert verdict(ratio, p, 5) == said
-
-
-def test_the_band_of_equivalence_is_the_same_both_ways() -> None:
-    assert verdict(found(1.0, 1 / 1.05, 1.05), 0.9, 5) == "equivalent"
-
-
-@pytest.mark.parametrize(
-    ("p_values", "corrected"),
-    [
-        ([0.01, 0.04, 0.03], [0.03, 0.06, 0.06]),
-        ([0.2, None, 0.01], [0.2, None, 0.02]),
-        ([0.6, 0.7], [1.0, 1.0]),
-        ([], []),
-        ([None], [None]),
-    ],
-)
-def test_holm_against_the_textbook(p_values: list[float | None], corrected: list[float | None]) -> None:
-    assert holm(p_values) == pytest.approx(corrected)
-
-
 def test_how_many_pairs_a_matrix_needs() -> None:
     # Signs alone: 2 · 2⁻ⁿ · tests has to be below 5%.
     assert [fewest_for_a_verdict(tests) for tests in (1, 2, 36, 80)] == [6, 7, 11, 12]
@@ -144,4 +98,4 @@ def test_what_is_called_detectable_is_found_in_about_four_of_five_runs() -> None
         ratio = paired_ratio(*drawn(float(typical), seed=1000 + seed))
         assert ratio is not None
         said.append(verdict(ratio, ratio.p, 5))
-    assert 0.7 < said.count("B faster") / len(said) < 0.95
+    assert 0.7 < said.count(Verdict.B_FASTER) / len(said) < 0.95

@@ -60,6 +60,34 @@ def test_every_test_has_a_topic_of_its_own_named_as_asked() -> None:
     assert names == {"one", "two", "one-control"}
 
 
+def test_added_rounds_go_on_where_the_planned_ones_ended() -> None:
+    found = planned(repeat=5, until_decided=True)
+    cell = found.cells[1]
+    rounds = [*found.rounds(cell), *found.added_rounds(cell, 5), *found.added_rounds(cell, 11)]
+    assert [turns[0].repetition for turns in rounds] == list(range(-1, 17))
+    assert [turn.position for turns in rounds for turn in turns] == list(range(3 * 18))
+    assert [tuple(turn.side for turn in turns) for turns in rounds[1:]] == [order(r) for r in range(17)]
+
+
+def test_a_topic_of_an_added_round_is_nobody_elses_either() -> None:
+    found = planned(repeat=5, until_decided=True)
+    topics = [
+        topic
+        for cell in found.cells
+        for turns in (*found.rounds(cell), *found.added_rounds(cell, 5), *found.added_rounds(cell, 11))
+        for turn in turns
+        for topic in turn.topics.values()
+    ]
+    assert len(topics) == len(set(topics)) == 4 * 18 * 3 * 2
+
+
+def test_a_topic_that_would_be_too_long_after_many_rounds_is_said_before_the_start() -> None:
+    topics, name = {"name": "x" * 200}, "y" * (49 - len("__-control__100__99"))
+    planned(topics=topics, name=name)
+    with pytest.raises(BadInput, match="letters; allowed: 249"):
+        planned(topics=topics, name=name, until_decided=True)
+
+
 def test_cells_are_lengths_within_messages() -> None:
     assert [(cell.number, cell.messages, cell.length) for cell in planned().cells] == [
         (0, 5, 10),

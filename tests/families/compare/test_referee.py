@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -19,7 +22,8 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.drivers.registry import open_driver
 from streamgauge.drivers.simulated.driver import Simulated
 from streamgauge.families.compare.library_processes import LibraryProcesses
-from streamgauge.families.compare.planned_comparison import SIDES, PlannedComparison
+from streamgauge.families.compare.open_cells import OpenCells
+from streamgauge.families.compare.planned_comparison import SIDES, Cell, PlannedComparison, order
 from streamgauge.plan.cases import as_work
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
@@ -214,6 +218,89 @@ def test_a_run_that_is_given_up_keeps_its_trials(arena: Any) -> None:
     manifest = planned.lead(FakeRendezvous(stopping=stopping))
     assert manifest.outcome == "stopped"
     assert 0 < len(planned.rows()) < 51 * 3 * 4
+
+
+CLEAR = {"connect_ms": 8, "latency": {"law": "lognormal", "median_ms": 4, "sigma": 0.2}}
+"""B takes four times as long, which every cell shows as soon as the rules allow."""
+
+
+def rounds_of(comparison: Comparison) -> dict[int, int]:
+    """By messages: how many rounds that count each cell had."""
+    rows = comparison.rows()
+    counted = {(row["messages"], row["repetition"]) for row in rows if row["repetition"] >= 0}
+    return dict(sorted(Counter(messages for messages, _ in counted).items()))
+
+
+def test_rounds_are_added_until_there_is_a_verdict(arena: Any) -> None:
+    planned = arena(b=CLEAR, messages=[5, 7], repeat=2, until_decided=True, produce_only=True)
+    assert planned.lead().outcome == "done"
+    # Four comparisons: no difference is believed before round 12, and six are added at a time.
+    assert rounds_of(planned) == {5: 14, 7: 14}
+    rows = [row for row in planned.rows() if (row["messages"], row["temperature"]) == (5, "warm")]
+    sides = [row["side"] for row in sorted(rows, key=lambda row: row["position"])]
+    assert sides[3:] == [side for number in range(14) for side in order(number)]
+    assert len({row["topic"] for row in planned.rows()}) == 2 * 15 * 3 * 2
+    assert list(Path(planned.driver.endpoints()["folder"]).iterdir()) == [], "no topic is left behind"
+
+
+def test_only_a_cell_that_is_open_has_more_rounds(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = arena(b=CLEAR, messages=[5, 7], repeat=14, until_decided=True, produce_only=True)
+    really = OpenCells.still_open
+    asked: list[list[int]] = []
+
+    def still_open(self: OpenCells) -> list[Cell]:
+        """As if the second cell had needed one look more."""
+        assert really(self) == []
+        asked.append([])
+        return self._planned.cells[1:] if len(asked) == 1 else []
+
+    monkeypatch.setattr(OpenCells, "still_open", still_open)
+    assert planned.lead().outcome == "done"
+    assert rounds_of(planned) == {5: 14, 7: 20}
+
+
+NEVER = {"repeat": 2, "until_decided": True, "produce_only": True, "equivalence_percent": 1e-6}
+"""A is B, and equal within a millionth is what no number of rounds shows."""
+
+
+@pytest.fixture
+def turns(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """As long as turns were taken; the referee's clock shows as many seconds."""
+    taken: list[int] = []
+    really = LibraryProcesses.take_turn
+
+    def counted(self: Any, turn: Any, *rest: Any) -> Any:
+        taken.append(turn.repetition)
+        return really(self, turn, *rest)
+
+    monkeypatch.setattr(LibraryProcesses, "take_turn", counted)
+    clock = SimpleNamespace(monotonic=lambda: float(len(taken)), sleep=time.sleep)
+    monkeypatch.setattr("streamgauge.families.compare.referee.time", clock)
+    return taken
+
+
+def test_what_is_open_at_the_time_limit_is_no_failure(arena: Any, turns: list[int]) -> None:
+    planned = arena(**NEVER, time_limit="29s")
+    manifest = planned.lead()
+    assert (manifest.outcome, manifest.reason) == ("done", None)
+    assert len(turns) == 30, "a round that has begun before the limit is had to its end"
+    assert {row["repetition"] for row in planned.rows()} == set(range(-1, 9))
+
+
+def test_the_time_limit_before_all_cells_had_their_repetitions_is_one(arena: Any, turns: list[int]) -> None:
+    planned = arena(**NEVER, messages=[5, 7], time_limit="10s")
+    manifest = planned.lead()
+    assert manifest.outcome == "timed_out"
+    assert "comparison.time_limit" in manifest.reason
+    assert len(planned.rows()) == 2 * 12
+
+
+def test_giving_up_in_between_keeps_the_rounds_that_were_added(arena: Any, turns: list[int]) -> None:
+    planned = arena(**NEVER)
+    manifest = planned.lead(FakeRendezvous(stopping=lambda: len(turns) >= 31))
+    assert manifest.outcome == "stopped"
+    kept = {row["repetition"] for row in planned.rows()}
+    assert kept >= set(range(-1, 9)), "ten rounds are whole, and only the last turn was cut short"
 
 
 def test_the_time_limit_ends_it_with_what_there_is(arena: Any) -> None:

@@ -44,6 +44,30 @@ def test_the_console_has_a_matrix_for_each_operation_and_temperature(compared: R
     assert re.search(r"\d A! \[", text), "a tainted verdict is marked"
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"repeat": 24}, "decided after 24 rounds"),
+        ({"repeat": 7}, "still open at the time limit, after 7 rounds"),
+    ],
+)
+def test_until_decided_is_said_everywhere(tmp_path: Path, options: dict[str, int], said: str) -> None:
+    run = compared_run(tmp_path, until_decided=True, time_limit="10m", **options)
+    write_report(run)
+    limit = "and more wherever a verdict is open, for 600 s at most"
+    for text in (console_text(run), run.read_text(run.report_markdown), words(page(run))):
+        shown = " ".join(text.split())
+        assert said in shown
+        assert limit in shown
+    assert "holds however often one looks" in words(page(run))
+    assert "BCa" not in words(page(run))
+
+
+def test_a_given_number_of_rounds_says_nothing_of_deciding(compared: RunDir) -> None:
+    assert "Until decided" not in console_text(compared)
+    assert "BCa" in words(page(compared))
+
+
 def test_the_default_matrix_is_read_on_80_columns(tmp_path: Path) -> None:
     text = console_text(compared_run(tmp_path, **DEFAULT_MATRIX))
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 80

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from bench.verdict_trials import LAWS, RATIOS, drawn_trials, simulated_trials
+from bench.verdict_trials import (
+    LAWS,
+    RATIOS,
+    SEQUENTIAL_RATIOS,
+    drawn_trials,
+    sequential_trials,
+    simulated_trials,
+)
 
 from tests.proof import PROOF
 
@@ -28,3 +35,16 @@ def test_whatever_the_noise_the_interval_keeps_its_promise(law: str) -> None:
     assert covered >= 0.93
     assert tallies[0].false_verdicts <= 0.05
     assert tallies[-1].false_verdicts == 0
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("law", LAWS)
+def test_looking_again_and_again_breaks_no_promise(law: str) -> None:
+    tallies = [
+        sequential_trials(LAWS[law], ratio, TRIALS if PROOF else 12, seed=21) for ratio in SEQUENTIAL_RATIOS
+    ]
+    covered = sum(tally.covered for tally in tallies) / sum(tally.trials for tally in tallies)
+    assert covered >= (0.93 if PROOF else 0.9)
+    assert max(tally.false_verdicts for tally in tallies) <= (0.05 if PROOF else 0.1)
+    # A fifth more is found, or the limit was reached: nothing ends for another reason.
+    assert all(set(tally.verdicts) <= {"B faster", "inconclusive"} for tally in tallies[2:])

@@ -24,8 +24,7 @@ def the_case(workload: CompareWorkload, run_id: str) -> Case:
     )
     if planned.b.name == planned.control_name:
         raise BadInput(f"targets: {planned.b.name} is the name of A's control; choose another one for B")
-    for cell in planned.cells:
-        list(planned.rounds(cell))  # every topic has a legal name, or it is said now
+    planned.check_topics()
     return Case(
         id=_ID,
         kind=workload.kind,

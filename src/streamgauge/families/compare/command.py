@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from streamgauge.flags.asked import Asked
 
 
-_KAFKA = "kafka"
-"""Drivers whose names begin so need a cluster."""
-
-
 class Preset(StrEnum):
     fair = "fair"
     seed = "seed"
@@ -43,6 +39,13 @@ def compare(
     repeat: Annotated[
         int, typer.Option(help="Repetitions of each test, beside one that is not counted.")
     ] = 20,
+    until_decided: Annotated[
+        bool,
+        typer.Option("--until-decided", help="Add rounds where a verdict is open; --repeat is the least."),
+    ] = False,
+    time_limit: Annotated[
+        str | None, typer.Option(help="For all of it; what is open then stays open.", show_default="12h")
+    ] = None,
     topic_prefix: Annotated[
         str | None,
         typer.Option(
@@ -106,6 +109,8 @@ def compare(
         "lengths": listed(length),
         "messages": listed(usual if messages is None else messages),
         "repeat": repeat,
+        "until_decided": until_decided,
+        **({} if time_limit is None else {"time_limit": time_limit}),
         "topics": {
             "name": topic_prefix or "testTopic",
             "own_names": topic_prefix is None,
@@ -142,12 +147,12 @@ def _in_vain(comparison: Comparison) -> tuple[str, ...]:
     cells = len(comparison.lengths) * len(comparison.messages)
     tests = cells * len(comparison.operations) * len(TEMPERATURES)
     needed = fewest_for_a_verdict(tests)
-    if comparison.repeat >= needed:
+    if comparison.until_decided or comparison.repeat >= needed:
         return ()
     return (
         f"{comparison.repeat} repetitions cannot show a difference in {tests} comparisons at once, whatever "
-        f"they find: --repeat {needed} could, or fewer lengths and messages; all will be inconclusive or "
-        "equivalent",
+        f"they find: --repeat {needed} could, or --until-decided, or fewer lengths and messages; all will be "
+        "inconclusive or equivalent",
     )
 
 
@@ -168,20 +173,26 @@ def _targets(a: str, b: str, bootstrap: str | None, brokers: int | None) -> list
 
 def _target(flag: str, given: str, bootstrap: str | None, brokers: int | None) -> dict[str, Any]:
     """From a file, if there is one of that name; else the driver with nothing but its address."""
+    from streamgauge.drivers.kafka.driver import KafkaDriver
+    from streamgauge.drivers.registry import driver_class
     from streamgauge.flags.embedded import embedded_brokers
-    from streamgauge.spec.loading import load_target
+    from streamgauge.spec.loading import load_target, parse
+    from streamgauge.spec.target import Target
 
     if Path(given).is_file():
-        found = load_target(Path(given)).model_dump(mode="json", exclude_defaults=True)
+        target = load_target(Path(given))
     elif Path(given).suffix in (".yaml", ".yml") or "/" in given:
         raise BadInput(f"{flag} {given}: no such file; give a target file or a driver's name")
     else:
-        found = {"name": given, "driver": given}
-    if not str(found["driver"]).startswith(_KAFKA):
+        target = parse(Target, {"name": given, "driver": given}, flag)
+    found: dict[str, Any] = target.model_dump(mode="json", exclude_defaults=True)
+    driver = driver_class(target)
+    if not issubclass(driver, KafkaDriver):
         return found
     settings = found.get("settings", {})
+    has_address = "bootstrap" in settings or driver.bootstrap_name in target.client
     if bootstrap is not None:
         found["settings"] = {**settings, "bootstrap": bootstrap}
-    elif "bootstrap" not in settings and "system" not in found:
+    elif not has_address and "system" not in found:
         found["system"] = {"brokers": embedded_brokers(brokers)}
     return found

@@ -11,25 +11,23 @@ from typing import Any
 from streamgauge.analysis.cause_rows import cause_rows
 from streamgauge.core.status import CaseStatus
 from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Validity, cause, worst_integrity
-from streamgauge.families.compare.paired_ratio import (
-    PairedRatio,
-    Verdict,
-    fewest_for_a_verdict,
-    holm,
-    paired_ratio,
-    verdict,
+from streamgauge.families.compare.always_valid import always_valid_ratio, fewest_rounds_for_a_difference
+from streamgauge.families.compare.open_cells import OpenCells
+from streamgauge.families.compare.paired_ratio import fewest_for_a_verdict, paired_ratio
+from streamgauge.families.compare.paired_times import (
+    NS_PER_US,
+    Estimate,
+    PairedTimes,
+    Place,
+    place_of_trial,
 )
 from streamgauge.families.compare.planned_comparison import SIDES, TEMPERATURES, WARM_UP, PlannedComparison
 from streamgauge.families.compare.result_tables import subject_of
 from streamgauge.families.compare.sample import Sample, sample, warnings_of
+from streamgauge.families.compare.verdict import Decision, PairedRatio, Verdict, holm, verdict
 from streamgauge.plan.cases import Case, as_work
 
 Row = dict[str, Any]
-Place = tuple[str, str, int, int]
-"""Operation, temperature, length, messages."""
-
-_NS_PER_US = 1000.0
-_FASTER = ("A faster", "B faster")
 
 
 def repetitions(trials: Iterable[Row]) -> list[Row]:
@@ -48,22 +46,26 @@ def comparisons(trials: Iterable[Row], case: Case, ended: CaseStatus | None) -> 
     """Rows of table `comparisons`, one for each operation and temperature in a cell of the plan, whether it
     was run or not; and of table `causes`."""
     planned = as_work(case.work, PlannedComparison)
-    cells = _cells(trials, planned)
+    all_trials = list(trials)
+    cells = _cells(all_trials, planned)
+    given_up = _given_up(all_trials, planned)
     band = planned.comparison.equivalence_percent
     corrected = holm([cell.ratio.p if cell.ratio else None for cell in cells])
     controls = holm([cell.control.p if cell.control else None for cell in cells])
     rows: list[Row] = []
     causes: list[Row] = []
     for cell, p, control_p in zip(cells, corrected, controls, strict=True):
-        control_verdict = verdict(cell.control, control_p, band)
+        judged = verdict(cell.ratio, p, band)
         row = {
             "case": case.id,
             **dict(zip(("operation", "temperature", "length", "messages"), cell.place, strict=True)),
             **_of_side("a", cell, cell.a),
             **_of_side("b", cell, cell.b),
             **_ratios(cell.a, cell.b),
-            **_judged(cell.ratio, p, verdict(cell.ratio, p, band)),
-            **_controlled(cell.control, control_p, control_verdict),
+            **_judged(cell.ratio, p, judged),
+            "rounds": cell.done,
+            "decision": _decision(cell, planned, judged, ended, is_given_up=cell.place[2:] in given_up),
+            **_controlled(cell.control, control_p, verdict(cell.control, control_p, band)),
             **_accounting(cell.counted),
         }
         accounted, faults = _integrity(cell.trials, row)
@@ -113,37 +115,60 @@ class _Cell:
 def _cells(trials: Iterable[Row], planned: PlannedComparison) -> list[_Cell]:
     by_place: dict[Place, list[Row]] = defaultdict(list)
     for trial in trials:
-        place = (trial["operation"], trial["temperature"], trial["length"], trial["messages"])
-        by_place[place].append(trial)
+        by_place[place_of_trial(trial)].append(trial)
+    estimate = always_valid_ratio if planned.comparison.until_decided else paired_ratio
     return [
-        _cell((operation, temperature, cell.length, cell.messages), by_place)
+        _cell((operation, temperature, cell.length, cell.messages), by_place, estimate)
         for operation in planned.comparison.operations
         for temperature in TEMPERATURES
         for cell in planned.cells
     ]
 
 
-def _cell(place: Place, by_place: dict[Place, list[Row]]) -> _Cell:
+def _cell(place: Place, by_place: dict[Place, list[Row]], estimate: Estimate) -> _Cell:
     trials = sorted(by_place[place], key=lambda trial: int(trial["position"]))
-    times: dict[str, dict[int, float]] = {side: {} for side in SIDES}
+    times = PairedTimes()
     for trial in trials:
-        if trial["repetition"] != WARM_UP and trial["elapsed_ns"] is not None:
-            # A clock may not have moved in so short a time; a ratio needs something above 0.
-            times[trial["side"]][trial["repetition"]] = max(trial["elapsed_ns"], 1) / _NS_PER_US
+        times.add(trial)
     return _Cell(
         place,
         trials,
-        a=sample(list(times["a"].values())),
-        b=sample(list(times["b"].values())),
-        ratio=_paired(times["a"], times["b"]),
-        control=_paired(times["a"], times["control"]),
+        a=sample(times.of("a")),
+        b=sample(times.of("b")),
+        ratio=times.ratio("b", estimate),
+        control=times.ratio("control", estimate),
     )
 
 
-def _paired(one: dict[int, float], other: dict[int, float]) -> PairedRatio | None:
-    """Only rounds in which both have a time."""
-    both = sorted(one.keys() & other.keys())
-    return paired_ratio([one[r] for r in both], [other[r] for r in both])
+def _given_up(trials: Iterable[Row], planned: PlannedComparison) -> set[tuple[int, int]]:
+    """Lengths and messages of the cells that their referee left because one side kept failing."""
+    turns: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for trial in trials:
+        turns[trial["position"], trial["length"], trial["messages"], trial["side"]].append(trial)
+    cells = OpenCells(planned)
+    for (*_, side), own in sorted(turns.items()):
+        cells.add(side, own)
+    return {(cell.length, cell.messages) for cell in planned.cells if cells.is_given_up(cell)}
+
+
+def _decision(
+    cell: _Cell,
+    planned: PlannedComparison,
+    judged: Verdict,
+    ended: CaseStatus | None,
+    *,
+    is_given_up: bool,
+) -> Decision | None:
+    """None where the number of rounds was given."""
+    comparison = planned.comparison
+    if not comparison.until_decided:
+        return None
+    if judged is not Verdict.INCONCLUSIVE:
+        return Decision.DECIDED
+    if is_given_up:
+        return Decision.OPEN_AFTER_FAILURES
+    is_whole = ended is not None and ended.status == "ok" and cell.done >= comparison.repeat
+    return Decision.OPEN_AT_TIME_LIMIT if is_whole else Decision.OPEN_WHEN_STOPPED
 
 
 def _of_side(side: str, cell: _Cell, found: Sample | None) -> Row:
@@ -158,7 +183,7 @@ def _of_side(side: str, cell: _Cell, found: Sample | None) -> Row:
         "sd_us": found.sd if found else None,
         "cv_percent": _percent(found.cv if found else None),
         "median_us": found.median if found else None,
-        "cpu_us_per_message": _median(counted, _NS_PER_US * messages),
+        "cpu_us_per_message": _median(counted, NS_PER_US * messages),
         "crossings_per_message": _median([trial["crossings"] for trial in mine], messages),
         "jni_calls_per_message": _median([trial["jni_calls"] for trial in mine], messages),
         "is_two_humped": found.is_two_humped if found else False,
@@ -197,7 +222,7 @@ def _controlled(control: PairedRatio | None, p: float | None, judged: Verdict) -
         "control_interval_high_percent": _percent(high),
         "control_p": p,
         "control_verdict": judged,
-        "is_tainted": judged in _FASTER,
+        "is_tainted": judged.is_of_a_difference,
     }
 
 
@@ -260,7 +285,8 @@ def _doubts(
     if cell.done < repeat:
         why = ended.reason if ended is not None and not cell.failed else None
         yield cause(CauseCode.INCOMPLETE, why, measured_count=cell.done, planned_count=repeat)
-    pairs, needed = cell.ratio.pairs if cell.ratio else 0, fewest_for_a_verdict(tests)
+    fewest = fewest_rounds_for_a_difference if planned.comparison.until_decided else fewest_for_a_verdict
+    pairs, needed = cell.ratio.pairs if cell.ratio else 0, fewest(tests)
     if 0 < pairs < needed:
         yield cause(CauseCode.TOO_FEW_PAIRS, pair_count=pairs, needed_count=needed, comparison_count=tests)
     operation, _, length, messages = cell.place
@@ -280,4 +306,4 @@ def _percent(share: float | None) -> float | None:
 
 
 def _us(time_ns: int | None) -> float | None:
-    return None if time_ns is None else time_ns / _NS_PER_US
+    return None if time_ns is None else time_ns / NS_PER_US

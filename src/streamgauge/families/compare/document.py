@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -19,6 +18,7 @@ from streamgauge.families.compare.places import place_words
 from streamgauge.families.compare.planned_comparison import PlannedComparison, Side
 from streamgauge.families.compare.result_tables import APPLIED_SETTINGS, COMPARISONS, REPETITIONS, subject_of
 from streamgauge.families.compare.section import Comparison
+from streamgauge.families.compare.verdict import Decision, Verdict
 from streamgauge.plan.cases import as_work
 from streamgauge.plan.plan_file import Plan
 from streamgauge.report.document import (
@@ -37,13 +37,6 @@ from streamgauge.spec.target import Target
 
 LIBRARIES: tuple[Side, ...] = ("a", "b")
 _OF_BOTH = ("cpu_us_per_message", "crossings_per_message", "jni_calls_per_message")
-
-
-class Verdict(StrEnum):
-    A_FASTER = "A faster"
-    B_FASTER = "B faster"
-    EQUIVALENT = "equivalent"
-    INCONCLUSIVE = "inconclusive"
 
 
 class Library(Part):
@@ -81,6 +74,10 @@ class Conditions(Part):
     lengths: list[int]
     message_counts: list[int]
     repeat: int
+    until_decided: bool = False
+    """rounds were added where a verdict was open; `repeat` is the least"""
+    time_limit_s: float | None = None
+    """for the whole comparison; null: of a run that did not say"""
     preset: Literal["fair", "seed"]
     acks: str
     compression: str
@@ -157,9 +154,13 @@ class Compared(Verdicts):
     is_tainted: bool
     """the control found a difference where there is none"""
     pairs: int
+    rounds: int | None = None
+    """repetitions that A, B and control have all made; null: of a run that did not say"""
+    decision: Decision | None = None
+    """how a run until decided ended here; null: the number of rounds was given"""
     ratio_percent: Ratio
     interval_percent: tuple[float, float] | None
-    """95% interval of the median"""
+    """95% interval of the median; until decided: however often one looked"""
     p: float | None
     """corrected by Holm over the whole run"""
     p_uncorrected: float | None
@@ -260,6 +261,8 @@ def _compared(row: Row, tables: ResultTables, objectives: Sequence[Objective]) -
         "verdict",
         "is_tainted",
         "pairs",
+        "rounds",
+        "decision",
         "p",
         "p_uncorrected",
         "detectable_percent",
@@ -304,6 +307,8 @@ def _conditions(planned: PlannedComparison, found: list[Compared], settings: lis
         lengths=list(plan.lengths),
         message_counts=list(plan.messages),
         repeat=plan.repeat,
+        until_decided=plan.until_decided,
+        time_limit_s=plan.time_limit,
         preset=plan.preset,
         acks=plan.acks_in_force,
         compression=plan.compression,

@@ -12,39 +12,20 @@ noise. `python -m bench verdicts` is the proof.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-Verdict = Literal["A faster", "B faster", "equivalent", "inconclusive"]
+from streamgauge.families.compare.verdict import POWER, SIGNIFICANCE, PairedRatio
 
 FEWEST_PAIRS = 6
 """With fewer no interval of 95% exists, and no test can find anything at 5%."""
-SIGNIFICANCE = 0.05
-_POWER = 0.8
 _RESAMPLES = 9999
 _SEED = 20150430
 """Any: the same each time, so that an analysis done again says the same."""
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class PairedRatio:
-    """Times of A over times of B; below 1 A is faster."""
-
-    pairs: int
-    median: float
-    """Of the pairs' ratios."""
-    interval: tuple[float, float] | None
-    """95%, for the median; None with too few pairs."""
-    p: float | None
-    """Wilcoxon's signed-rank test, two-sided, not corrected."""
-    detectable: float | None
-    """A true ratio this far above 1 (or below 1/…) would have been found in four of five such runs."""
 
 
 def paired_ratio(a: Sequence[float], b: Sequence[float]) -> PairedRatio | None:
@@ -57,7 +38,7 @@ def paired_ratio(a: Sequence[float], b: Sequence[float]) -> PairedRatio | None:
         return PairedRatio(len(logs), float(np.exp(middle)), None, None, None)
     low, high = _interval(logs)
     error = (high - low) / (2 * stats.norm.ppf(1 - SIGNIFICANCE / 2))
-    found = stats.norm.ppf(1 - SIGNIFICANCE / 2) + stats.norm.ppf(_POWER)
+    found = stats.norm.ppf(1 - SIGNIFICANCE / 2) + stats.norm.ppf(POWER)
     return PairedRatio(
         pairs=len(logs),
         median=float(np.exp(middle)),
@@ -65,30 +46,6 @@ def paired_ratio(a: Sequence[float], b: Sequence[float]) -> PairedRatio | None:
         p=_signed_rank_p(logs),
         detectable=float(np.exp(found * error)),
     )
-
-
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's correction over all that were tested; those that were not stay None."""
-    tested = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
-    corrected: list[float | None] = [None] * len(p_values)
-    least = 0.0
-    for rank, (p, place) in enumerate(tested):
-        least = max(least, min(1.0, p * (len(tested) - rank)))
-        corrected[place] = least
-    return corrected
-
-
-def verdict(ratio: PairedRatio | None, corrected_p: float | None, equivalence_percent: float) -> Verdict:
-    """Within the band it is equivalent, however surely it differs. Else test and interval must agree."""
-    if ratio is None or ratio.interval is None or corrected_p is None:
-        return "inconclusive"
-    low, high = ratio.interval
-    band = 1 + equivalence_percent / 100
-    if low >= 1 / band and high <= band:
-        return "equivalent"
-    if corrected_p < SIGNIFICANCE and (high < 1 or low > 1):
-        return "A faster" if high < 1 else "B faster"
-    return "inconclusive"
 
 
 def fewest_for_a_verdict(tests: int) -> int:

@@ -2,12 +2,13 @@
 
 Every repetition is a round in which A, B and the control (A's target once more) have a turn each. Two rounds
 mirror each other, and every other round begins with the next one, so that over six rounds nobody has a
-better place: A B C, C B A, B C A, A C B, C A B, B A C. Of these, A and B alone make ABBA BAAB ABBA.
+better place: A B C, C B A, B C A, A C B, C A B, B A C. Of these, A and B alone make ABBA BAAB ABBA. Rounds
+that are added until a verdict is there go on in that order, six at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,7 +26,12 @@ TEMPERATURES: tuple[Temperature, ...] = ("cold", "warm")
 WARM_UP = -1
 """The repetition that is not counted."""
 
+ROUNDS_ADDED = 6
+"""At a time, to a cell that is open: in six rounds everybody has every place equally often."""
+
 _LONGEST_TOPIC = 249
+_MOST_ROUNDS = 1_000_000
+"""Of a cell; no time limit lets it have as many, so that names of topics can be checked beforehand."""
 
 
 @dataclass(frozen=True)
@@ -76,18 +82,36 @@ class PlannedComparison(SpecModel):
 
     def rounds(self, cell: Cell) -> Iterator[list[Turn]]:
         """The warm-up round, then one round a repetition."""
-        position = 0
-        for repetition in range(WARM_UP, self.comparison.repeat):
-            turns = []
-            for side in order(max(repetition, 0)):
-                turns.append(Turn(cell, repetition, position, side, self._topics(cell, repetition, side)))
-                position += 1
-            yield turns
+        return self._rounds(cell, range(WARM_UP, self.comparison.repeat))
+
+    def added_rounds(self, cell: Cell, rounds_before: int) -> Iterator[list[Turn]]:
+        """Some more, after so many that count."""
+        return self._rounds(cell, range(rounds_before, rounds_before + ROUNDS_ADDED))
+
+    def check_topics(self) -> None:
+        """Every topic has a legal name, or it is said now."""
+        last = _MOST_ROUNDS if self.comparison.until_decided else self.comparison.repeat - 1
+        for cell in self.cells:
+            list(self._rounds(cell, (last,)))
+
+    def _rounds(self, cell: Cell, repetitions: Iterable[int]) -> Iterator[list[Turn]]:
+        for repetition in repetitions:
+            first = len(SIDES) * (repetition - WARM_UP)
+            yield [
+                Turn(cell, repetition, first + place, side, self._topics(cell, repetition, side))
+                for place, side in enumerate(order(max(repetition, 0)))
+            ]
 
     def _topics(self, cell: Cell, repetition: int, side: Side) -> dict[Temperature, str]:
         """Tests of one side and length are numbered through, so that every one has a topic of its own."""
-        before = (cell.number // len(self.comparison.lengths)) * (self.comparison.repeat + 1)
-        first = len(TEMPERATURES) * (before + repetition - WARM_UP)
+        row, rows = cell.number // len(self.comparison.lengths), len(self.comparison.messages)
+        added = repetition - self.comparison.repeat
+        if added < 0:
+            test = row * (self.comparison.repeat + 1) + repetition - WARM_UP
+        else:
+            # Behind all that were planned: nobody knows which cell is added to, and how often.
+            test = rows * (self.comparison.repeat + 1) + added * rows + row
+        first = len(TEMPERATURES) * test
         return {
             temperature: self._topic(side, cell.length, first + n)
             for n, temperature in enumerate(TEMPERATURES)

@@ -6,8 +6,9 @@ It measures nothing itself, so that what it does costs no library anything.
 from __future__ import annotations
 
 import logging
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from streamgauge.agents.assignment import Assignment
@@ -17,14 +18,21 @@ from streamgauge.core.errors import CaseFailed, StreamgaugeError
 from streamgauge.drivers.contract import Driver
 from streamgauge.families.compare.event_tables import CLIENT_SETTINGS, TRIALS
 from streamgauge.families.compare.library_processes import LibraryProcesses
-from streamgauge.families.compare.planned_comparison import SIDES, TEMPERATURES, PlannedComparison, Side, Turn
+from streamgauge.families.compare.open_cells import OpenCells
+from streamgauge.families.compare.planned_comparison import (
+    ROUNDS_ADDED,
+    SIDES,
+    TEMPERATURES,
+    Cell,
+    PlannedComparison,
+    Side,
+    Turn,
+)
 from streamgauge.families.compare.turn_taking import blank_row
 from streamgauge.recording.parquet import EventFiles
 
 _LOGGER = logging.getLogger(__name__)
 _IDLE_S = 0.05
-_FAILURES_IN_A_ROW = 3
-"""After so many of one side the rest of the cell is not tried."""
 _TOPIC_CONFIG = {"file.delete.delay.ms": "1000"}
 """Large tests would fill the disk: what is deleted is to be gone soon."""
 
@@ -52,9 +60,15 @@ class Referee:
             side: f"{planned.topic_prefix}-warm-up-{assignment.tag:08x}-{side}" for side in SIDES
         }
         self._rows: list[Row] = []
+        self._cells = OpenCells(planned)
+        self._end_s = math.inf
+        self._still_open: int | None = None
+        """Cells; None while all of them are had for the first time."""
+        self._turns = 0
         self._broken: dict[Side, str] = {}
         """Whose process has to be begun anew."""
         self.timed_out = False
+        """The time was over before every cell had its repetitions; rounds that are added may end so."""
 
     def idle(self) -> None:
         """Nothing to do until the start."""
@@ -62,18 +76,36 @@ class Referee:
 
     def run(self, rendezvous: Rendezvous) -> None:
         """All cells, until the end, the time limit, or until the run is given up."""
-        end = time.monotonic() + self._planned.comparison.time_limit
+        self._end_s = time.monotonic() + self._planned.comparison.time_limit
         self._files.write_rows(CLIENT_SETTINGS, self._warm_up())
         for cell in self._planned.cells:
-            failures = dict.fromkeys(SIDES, 0)
-            for turns in self._planned.rounds(cell):
-                self.timed_out = time.monotonic() > end
-                if rendezvous.stopping() or self.timed_out:
-                    return
-                self._round(turns, failures, rendezvous.stopping)
-                if max(failures.values()) >= _FAILURES_IN_A_ROW:
-                    break
+            if not self._play(cell, self._planned.rounds(cell), rendezvous):
+                self.timed_out = not rendezvous.stopping()
+                return
             self.keep()
+        if self._planned.comparison.until_decided:
+            self._until_decided(rendezvous)
+
+    def _until_decided(self, rendezvous: Rendezvous) -> None:
+        """Some rounds more for each open cell in turn, so that none of them has all the time that is left."""
+        rounds = dict.fromkeys(self._planned.cells, self._planned.comparison.repeat)
+        while still_open := self._cells.still_open():
+            self._still_open = len(still_open)
+            for cell in still_open:
+                if not self._play(cell, self._planned.added_rounds(cell, rounds[cell]), rendezvous):
+                    return
+                rounds[cell] += ROUNDS_ADDED
+            self.keep()
+
+    def _play(self, cell: Cell, rounds: Iterable[list[Turn]], rendezvous: Rendezvous) -> bool:
+        """False: the time is over, or the run is given up."""
+        for turns in rounds:
+            if rendezvous.stopping() or time.monotonic() > self._end_s:
+                return False
+            self._round(turns, rendezvous.stopping)
+            if self._cells.is_given_up(cell):
+                break
+        return True
 
     def keep(self) -> None:
         """Write what there is: a cell that is done stays, whatever happens later."""
@@ -89,7 +121,7 @@ class Referee:
         finally:
             self._remove(made)
 
-    def _round(self, turns: list[Turn], failures: dict[Side, int], is_given_up: Callable[[], bool]) -> None:
+    def _round(self, turns: list[Turn], is_given_up: Callable[[], bool]) -> None:
         names = tuple(turn.topics[temperature] for turn in turns for temperature in TEMPERATURES)
         made = self._driver.prepare_topics(self._topics, names)
         try:
@@ -99,8 +131,7 @@ class Referee:
                     return
                 rows = self._turn(turn, starts, is_given_up)
                 self._rows += rows
-                failed = any(row["error"] is not None for row in rows)
-                failures[turn.side] = failures[turn.side] + 1 if failed else 0
+                self._cells.add(turn.side, rows)
                 self._tell(turn, rows)
         finally:
             if not self._topics.keep:
@@ -116,13 +147,16 @@ class Referee:
     def _tell(self, turn: Turn, rows: list[Row]) -> None:
         cells, repeat = self._planned.cells, self._planned.comparison.repeat
         cell, each = turn.cell, (repeat + 1) * len(SIDES)
+        self._turns += 1
         self._live.count(0, self._live.messages + sum(row["seen"] for row in rows))
-        self._live.told = {
-            "completed": cell.number * each + turn.position + 1,
-            "total": len(cells) * each,
-            "words": f"cell {cell.number + 1} of {len(cells)}: {cell.messages:,} × {cell.length:,} B  "
-            f"repetition {turn.repetition + 1} of {repeat}",
-        }
+        where = f"cell {cell.number + 1} of {len(cells)}: {cell.messages:,} × {cell.length:,} B  "
+        if self._still_open is None:
+            completed, total = cell.number * each + turn.position + 1, len(cells) * each
+            where += f"repetition {turn.repetition + 1} of {repeat}"
+        else:
+            completed, total = self._turns, self._turns + self._still_open * ROUNDS_ADDED * len(SIDES)
+            where += f"round {turn.repetition + 1}, cells still open: {self._still_open}"
+        self._live.told = {"completed": completed, "total": total, "words": where}
         self._live.publish()
 
     def _turn(

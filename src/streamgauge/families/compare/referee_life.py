@@ -44,6 +44,7 @@ class RefereeLife:
             self.manifest.outcome = "stopped"
         elif referee.timed_out:
             self.manifest.outcome = "timed_out"
+            self.manifest.reason = "not every cell has had its repetitions in time (comparison.time_limit)"
 
     def close(self) -> None:
         try:

@@ -73,10 +73,20 @@ COMPARISONS = Table(
         Column("ratio_median_percent", "float64", "median of the pairs' ratios", nullable=True),
         Column("interval_low_percent", "float64", "of the 95% interval of that median", nullable=True),
         Column("interval_high_percent", "float64", "of the same", nullable=True),
-        Column("p", "float64", "signed-rank test, corrected by Holm over the whole run", nullable=True),
+        Column("p", "float64", "that the ratio is 1, corrected by Holm over the whole run", nullable=True),
         Column("p_uncorrected", "float64", "the same for this row alone", nullable=True),
         Column("detectable_percent", "float64", "least difference found in 4 of 5 such runs", nullable=True),
         Column("verdict", "string", "A faster, B faster, equivalent or inconclusive"),
+        Column(
+            "rounds", "int32", "repetitions that A, B and control have all made", nullable=True, is_new=True
+        ),
+        Column(
+            "decision",
+            "string",
+            "of a run until decided: decided, open_at_time_limit, open_after_failures or open_when_stopped",
+            nullable=True,
+            is_new=True,
+        ),
         Column("control_ratio_median_percent", "float64", "A over A's target once more", nullable=True),
         Column("control_interval_low_percent", "float64", "of its 95% interval", nullable=True),
         Column("control_interval_high_percent", "float64", "of the same", nullable=True),

@@ -84,7 +84,10 @@ class Comparison(SpecModel):
     """Sent and read by each library before the first test: code is loaded and compiled by then."""
     test_timeout: Annotated[Seconds, Field(gt=0)] = 60.0
     """A produce, consume or round trip that takes longer has failed."""
+    until_decided: bool = False
+    """Add rounds where a verdict is open, until there is one or the time is over; `repeat` is the least."""
     time_limit: Annotated[Seconds, Field(gt=0)] = 12 * 3600.0
+    """For all of it: nothing begins a round after that."""
     equivalence_percent: float = Field(default=5.0, gt=0, lt=100)
     """Libraries within that of each other are equivalent."""
 

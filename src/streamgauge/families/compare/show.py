@@ -15,10 +15,12 @@ from streamgauge.families.compare.words import (
     LEGEND,
     TEMPERATURE_MEANINGS,
     cell_name,
+    decision_text,
     interval_text,
     library_text,
     p_text,
     place_text,
+    rounds_text,
     setting_text,
     verdict_mark,
     verdict_text,
@@ -36,16 +38,26 @@ _OFF_CONSOLE = EVERYWHERE - {Medium.CONSOLE}
 _SHORT = 6
 """Remarks shown on a console; the report has all."""
 
-READING = (
+_ORDER = (
     "One repetition is one unit: all messages of a cell produced, or consumed, by one library. A, B and the "
     "control (A's library once more) take turns in mirrored order, so that drift and order touch all alike; "
     "a first round is not counted. Cold counts from before the client is made; warm begins when a producer "
     "has had a message acked in that topic, and a consumer has read to its end. Values are made outside the "
     "measured time, producing ends when every message is acked, consuming counts from the assignment to the "
-    "last expected message.",
+    "last expected message."
+)
+_FIXED = (
     "The ratio is the median of the repetitions' ratios A/B; its interval is a BCa bootstrap, widened for "
     "small samples. p is Wilcoxon's signed-rank test, corrected by Holm over all comparisons of the run. A "
-    "verdict needs both; within the band of equivalence it is equivalent. No outlier is dropped.",
+    "verdict needs both; within the band of equivalence it is equivalent. No outlier is dropped."
+)
+_UNTIL_DECIDED = (
+    "The ratio is the median of the repetitions' ratios A/B. Rounds were added where there was no verdict "
+    "yet, so interval and p are of a kind that holds however often one looks: the interval is a 95% "
+    "confidence sequence for the median, p is the inverse of what a bet against a ratio of 100% has won, "
+    "corrected by Holm over all comparisons of the run. Both are wider than those of a number of repetitions "
+    "fixed beforehand. A verdict needs both; within the band of equivalence it is equivalent. No outlier is "
+    "dropped."
 )
 
 
@@ -53,6 +65,8 @@ def show_compare(document: CompareDocument, tables: ResultTables) -> Shown:
     conditions, rows = document.comparison, document.comparisons
     repetitions = tables.tables[REPETITIONS.name].to_pylist()
     sections = [Section("Conditions", _conditions(conditions))]
+    if conditions.until_decided:
+        sections.append(Section("Until decided", [Notes(list(_decisions(rows)), Tone.PLAIN)]))
     if document.totals:
         sections.append(Section("Total execution time", [_total_table(document.totals, conditions)]))
     for operation, temperature, found in by_matrix(rows):
@@ -74,7 +88,7 @@ def show_compare(document: CompareDocument, tables: ResultTables) -> Shown:
         sections=sections,
         about=[f"A {library_text(conditions.a)}", f"B {library_text(conditions.b)}"],
         reason=run_reason(document, len(rows), "comparisons"),
-        reading=READING,
+        reading=(_ORDER, _UNTIL_DECIDED if conditions.until_decided else _FIXED),
         files=files,
     )
 
@@ -111,7 +125,7 @@ def _control_fact(rows: list[Compared]) -> Fact:
 def _conditions(conditions: Conditions) -> list[Block]:
     process = "a process each" if conditions.process == "own" else "one process for all"
     parts = [
-        f"{conditions.repeat} repetitions, interleaved with an A/A control",
+        f"{rounds_text(conditions)}, interleaved with an A/A control",
         f"preset {conditions.preset}",
         f"acks {conditions.acks}",
         process,
@@ -121,6 +135,15 @@ def _conditions(conditions: Conditions) -> list[Block]:
         Notes([cause_text(note) for note in conditions.notes], Tone.WARN),
         Note(LEGEND),
     ]
+
+
+def _decisions(rows: list[Compared]) -> Iterator[str]:
+    """A line for each number of rounds, with all that it holds for."""
+    places: dict[str, list[str]] = {}
+    for found in rows:
+        places.setdefault(decision_text(found), []).append(place_text(found))
+    for said, where in places.items():
+        yield f"{said}: {', '.join(where)}"
 
 
 def _total_table(totals: list[Total], conditions: Conditions) -> Table:
@@ -205,6 +228,7 @@ def _verdict_table(name: str, conditions: Conditions, cells: list[Compared]) -> 
     columns = [
         Column("cell"),
         Column("verdict"),
+        *([Column("rounds")] if conditions.until_decided else []),
         Column("integrity"),
         Column("validity"),
         Column("A/B", Unit.NUMBER),
@@ -224,6 +248,7 @@ def _verdict_table(name: str, conditions: Conditions, cells: list[Compared]) -> 
             row(
                 cell_name(found),
                 Cell(verdict_text(found, conditions), Tone.PLAIN if found.is_good else Tone.WARN),
+                *([decision_text(found)] if conditions.until_decided else []),
                 *verdict_cells(found)[1:],
                 _percent(found.ratio_percent.median),
                 interval_text(found.interval_percent),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from streamgauge.core.verdicts import Integrity
-from streamgauge.families.compare.document import AppliedSetting, Compared, Conditions, Library, Verdict
+from streamgauge.families.compare.document import AppliedSetting, Compared, Conditions, Library
 from streamgauge.families.compare.places import cell_words, place_words
+from streamgauge.families.compare.verdict import Decision, Verdict
 from streamgauge.report.document import State
-from streamgauge.report.quantities import NOTHING, percent_text
+from streamgauge.report.quantities import NOTHING, percent_text, plural
 
 TEMPERATURE_MEANINGS = {
     "cold": "from before the client is made: connection, metadata and producer id count",
@@ -14,6 +15,13 @@ TEMPERATURE_MEANINGS = {
 }
 
 _LETTERS = {Verdict.A_FASTER: "A", Verdict.B_FASTER: "B", Verdict.EQUIVALENT: "=", Verdict.INCONCLUSIVE: "?"}
+
+_DECISIONS = {
+    Decision.DECIDED: "decided after",
+    Decision.OPEN_AT_TIME_LIMIT: "still open at the time limit, after",
+    Decision.OPEN_AFTER_FAILURES: "still open when it kept failing, after",
+    Decision.OPEN_WHEN_STOPPED: "still open when the run ended, after",
+}
 
 LEGEND = (
     "Times of A over times of B, in percent: below 100 A is faster. In brackets the 95% interval. "
@@ -55,6 +63,23 @@ def verdict_text(row: Compared, conditions: Conditions) -> str:
     elif row.verdict is Verdict.EQUIVALENT:
         said += f" (±{conditions.equivalence_percent:g}%)"
     return said + (" – but the control failed" if row.is_tainted else "")
+
+
+def decision_text(row: Compared) -> str:
+    """Of a run until decided: whether it was, and how many rounds that took."""
+    if row.decision is None:
+        return NOTHING
+    return f"{_DECISIONS[row.decision]} {plural(row.rounds or 0, 'round')}"
+
+
+def rounds_text(conditions: Conditions) -> str:
+    """How many were to be had, in the words of the conditions."""
+    said = plural(conditions.repeat, "repetition")
+    if conditions.until_decided:
+        limit = conditions.time_limit_s
+        at_most = "" if limit is None else f", for {limit:g} s at most"
+        said += f" and more wherever a verdict is open{at_most}"
+    return said
 
 
 def library_text(library: Library) -> str:
