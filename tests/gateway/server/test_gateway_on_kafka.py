@@ -13,7 +13,7 @@ from streamgauge.systems.push_gateway import PushGateway
 from ..connector.kafka_side import DEADLINE_S, Sender, new_topic, source_of
 from .plain_session import PlainSession, ask
 from .raw_client import WebSocket
-from .running import running
+from .running import ADAPTER_SET, running
 
 pytestmark = pytest.mark.broker
 
@@ -175,6 +175,20 @@ def test_a_topic_that_is_not_there_ends_the_subscription(kafka: str, tmp_path: P
         session.wait_for("UNSUB,1")
         log = (tmp_path / "gateway.log").read_text()
     assert f"connection QuickStart: there is no topic nobody-made-this at {kafka}" in log
+
+
+def test_every_record_after_an_answer_by_http_comes_from_latest_on(kafka: str) -> None:
+    topic, send = new_topic(kafka), Sender(kafka)
+    send(topic, b"before")
+    with (
+        running(sources={"K": source_of(kafka, topic)}) as server,
+        PlainSession(server.address, ADAPTER_SET) as session,
+    ):
+        more = {"LS_data_adapter": "K", "LS_requested_max_frequency": "unfiltered"}
+        assert session.subscribe("i", "v", **more) == "REQOK,1\r\n"
+        send(topic, *(str(number).encode() for number in range(50)))
+        session.wait_for("U,1,1,49\r\n")
+        assert session.updates() == [str(number) for number in range(50)]
 
 
 def test_every_record_after_the_subok_comes_from_latest_on(kafka: str) -> None:

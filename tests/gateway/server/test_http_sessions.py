@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from streamgauge.gateway.server.budget import Reason
 from streamgauge.gateway.server.server import Page
 
 from .raw_client import Answer, Closed, WebSocket, connect, get, post
@@ -148,6 +150,58 @@ def test_several_control_requests_share_a_post_and_a_connection_several_posts(se
     assert post(server, "heartbeat", "", query=query, on=raw).body == "REQOK\r\n"
     assert control(server, session, "LS_reqId=2&LS_op=destroy") == "REQOK,2\r\n"
     assert stream.lines()[-1].startswith("END")
+
+
+def _send_control(server: Running, raw: socket.socket, session: str, body: str) -> None:
+    """Without waiting for the answer."""
+    raw.sendall(
+        f"POST /lightstreamer/control.txt?LS_protocol=TLCP-2.5.0&LS_session={session} HTTP/1.1\r\nHost: x\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
+    )
+
+
+def test_a_subscription_by_http_is_told_when_its_source_is_ready() -> None:
+    """And what was asked for behind it, in the same request and in the next, waits."""
+    with running() as server:
+        session, stream = create(server)
+        server.source.has_to_prepare = True
+        raw = connect(server)
+        add = "LS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item&LS_schema=n"
+        _send_control(server, raw, session, f"{add}\r\nLS_reqId=2&LS_op=delete&LS_subId=9")
+        _send_control(server, raw, session, "LS_reqId=3&LS_op=delete&LS_subId=9")
+        server.wait_until(lambda: server.source.waiting)
+        server.source.has_to_prepare = False
+        assert server.source.subscribed == []
+        other, _ = create(server)
+        subscribe(server, other, "another")  # Nobody else waits.
+        server.publish("item", {"n": "too early"})
+        [ready] = server.source.waiting
+        server.call(ready)
+        first = Answer(raw)
+        assert first.body == "REQOK,1\r\nREQERR,2,19,there is no subscription 9\r\n"
+        assert Answer(raw, first.rest).body == "REQERR,3,19,there is no subscription 9\r\n"
+        assert [stream.line(), stream.line()] == ["SUBOK,1,1,1", "CONF,1,unlimited,filtered"]
+        server.publish("item", {"n": "1"})
+        assert stream.line() == "U,1,1,1"
+
+
+def test_who_has_gone_by_http_while_its_source_got_ready_subscribes_nothing() -> None:
+    with running() as server:
+        session, _ = create(server)
+        server.source.has_to_prepare = True
+        raw = connect(server)
+        _send_control(
+            server, raw, session, "LS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=i&LS_schema=n"
+        )
+        server.wait_until(lambda: server.source.waiting)
+        before = server.call(lambda: len(server.server.connections))
+        # Nobody reads from a connection that waits, so it has to be cut to be noticed.
+        [waiting] = server.call(lambda: [c for c in server.server.connections if not c.is_streaming])
+        server.call(waiting.drop, Reason.IDLE)
+        server.wait_until(lambda: len(server.server.connections) < before)
+        [ready] = server.source.waiting
+        server.call(ready)
+        assert server.source.subscribed == []
 
 
 def test_requests_may_follow_without_waiting_for_answers(server: Running) -> None:

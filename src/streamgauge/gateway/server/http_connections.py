@@ -129,10 +129,20 @@ class HttpConnection(HttpExchanges):
         """One after another, and what each cost; the answer goes out when all are done."""
         reception, answers, paid = self._server.reception, list[bytes](), 1
         for request in requests:
-            answers.append(reception.on_http(request))
+            wanted = reception.read_control(request)
+            if reception.has_to_wait(wanted, self._waited):
+                # This connection has no turn until then: the next step is the one that carries it out.
+                self._account.hold()
+                yield 0
+            answers.append(reception.answer_by_http(wanted))
             yield reception.collect_cost() - paid
             paid = 0
         self._answer_lines(exchange, b"".join(answers))
+
+    def _waited(self) -> None:
+        """What was asked for can be carried out now; whoever asked may have gone meanwhile."""
+        if self in self._server.connections:
+            self._account.release()
 
     def _answer_lines(self, exchange: Exchange, lines: bytes) -> None:
         headers = self._server.origins.headers(exchange.head.headers.get("origin"))

@@ -61,9 +61,16 @@ class Reception:
         self._answer(link, requests, go_on)
         self.gateway.delivery.schedule()
 
-    def on_http(self, request: RequestLine | BadRequest) -> bytes:
-        """The answer to a control request."""
-        wanted = self._read(request)
+    def read_control(self, request: RequestLine | BadRequest) -> Command | bytes:
+        """What a request by HTTP asks for, or the answer that says why that cannot be read."""
+        return self._read(request)
+
+    def has_to_wait(self, wanted: Command | bytes, ready: Callable[[], None]) -> bool:
+        """Whether what was asked for by HTTP cannot be carried out yet; `ready` is called when it can."""
+        return isinstance(wanted, Subscribe) and not self._control.is_prepared(wanted, wanted.session, ready)
+
+    def answer_by_http(self, wanted: Command | bytes) -> bytes:
+        """Carry out what was asked for."""
         match wanted:
             case bytes():
                 return wanted
@@ -130,7 +137,7 @@ class Reception:
 
     def _is_prepared(self, link: Link, wanted: Subscribe, go_on: Callable[[Requests], None]) -> bool:
         """Whether a subscription may be told to be there; else that is done later, and all waits that is
-        asked for meanwhile. (By HTTP nobody waits: an answer is made in one go there.)"""
+        asked for meanwhile."""
         session = wanted.session or link.last_session
 
         def ready() -> None:
