@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from streamgauge.core.outside import Outside
 from streamgauge.spec.system import SystemSpec
 from streamgauge.systems import local_cluster
 from streamgauge.systems.aeron_media_driver import AeronMediaDriver
 from streamgauge.systems.embedded_kafka import ClusterInUse, EmbeddedKafka, KafkaClusterSpec
+from streamgauge.systems.kafka_properties import Node
 
 
 def test_a_system_is_made_of_what_its_target_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,6 +50,19 @@ def test_a_cluster_that_is_up_is_used_if_it_is_as_wanted(
             assert made.endpoints() == {"bootstrap": "127.0.0.1:9"}
             assert made.processes() == {"broker-1": 4711}
             assert made.ended() == "gone"
+
+
+def test_for_agents_on_other_hosts_it_is_one_of_the_runs_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_cluster, "status", lambda: SimpleNamespace(brokers=1))
+    outside = Outside("10.0.0.1", "token")
+    made = EmbeddedKafka.of(KafkaClusterSpec(), tmp_path, outside)
+    assert isinstance(made, EmbeddedKafka), "the local cluster is for this host alone"
+    assert made.outside is outside
+    made._nodes = [Node(1, 1, 2, "x", 3)]
+    assert made.endpoints() == {"bootstrap": "127.0.0.1:1"}
+    assert made.agents_endpoints() == {"bootstrap": "10.0.0.1:3", "bootstrap_login": "run_token"}
 
 
 def test_heap_and_java_options_are_the_brokers_own(tmp_path: Path) -> None:

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import psutil
 import pytest
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamgauge.core.errors import BadInput, SystemFailed, Unreachable
 from streamgauge.core.guardian import without_mark
+from streamgauge.core.outside import Outside
+from streamgauge.drivers.kafka.connection import login
 from streamgauge.systems import kafka_properties
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.kafka_properties import Node, new_uuid
@@ -40,6 +42,23 @@ def one_message_there_and_back(bootstrap: str, replicas: int) -> bytes:
         return bytes(message.value() or b"")
     finally:
         consumer.close()
+
+
+@pytest.mark.broker
+def test_an_address_for_other_hosts_lets_nobody_in_without_the_token(tmp_path: Path) -> None:
+    cluster = KafkaCluster(brokers=1, log_dir=tmp_path / "logs", data_dir=tmp_path / "data")
+    cluster.outside = Outside(HOST, "the token of this run")
+    with cluster:
+        told = cluster.agents_endpoints()
+        assert told["bootstrap"] != cluster.endpoints()["bootstrap"]
+        client = {"bootstrap.servers": told["bootstrap"], **QUIET}
+        known = {**client, **login("librdkafka", told["bootstrap_login"], "the token of this run")}
+        brokers = AdminClient(known).list_topics(timeout=60).brokers.values()
+        assert [f"{broker.host}:{broker.port}" for broker in brokers] == [told["bootstrap"]]
+        wrong = {**client, **login("librdkafka", told["bootstrap_login"], "a guess")}
+        for stranger in (client, wrong):
+            with pytest.raises(KafkaException):
+                AdminClient(stranger).list_topics(timeout=3)
 
 
 def wait_until_gone(pids: list[int], deadline_s: float = 30) -> bool:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from streamgauge.core.errors import BadInput
+from streamgauge.core.outside import Outside
+from streamgauge.spec.secrets import shown_settings
 from streamgauge.systems.kafka_properties import (
     check_brokers,
     new_nodes,
@@ -38,6 +40,19 @@ def test_every_node_knows_all_controllers_and_only_its_own_listeners() -> None:
     assert {p["controller.quorum.bootstrap.servers"] for p in all_properties} == {controllers}
     assert all_properties[1]["advertised.listeners"] == f"PLAINTEXT://{HOST}:{nodes[1].client_port}"
     assert len({node.directory_id for node in nodes}) == 3
+
+
+def test_an_address_for_other_hosts_wants_a_login_and_hides_it() -> None:
+    nodes = new_nodes(1)
+    outside = Outside("10.0.0.1", "token" * 10)
+    properties = server_properties(nodes[0], nodes, Path("/data"), {}, outside)
+    place = f"OUTSIDE://10.0.0.1:{nodes[0].outside_port}"
+    assert properties["listeners"].endswith(f",{place}")
+    assert properties["advertised.listeners"] == f"PLAINTEXT://{HOST}:{nodes[0].client_port},{place}"
+    assert properties["listener.security.protocol.map"].endswith("OUTSIDE:SASL_PLAINTEXT")
+    login = properties["listener.name.outside.plain.sasl.jaas.config"]
+    assert outside.token in login
+    assert outside.token not in str(shown_settings({"properties": {"broker-1": properties}}, {}))
 
 
 def test_overrides_win_except_over_the_wiring() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from streamgauge.core.guardian import temporary_folder
+from streamgauge.core.outside import Outside, outside_of
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.served_files import IDENTITY_VARIABLE
 from streamgauge.launch.folder_server import served
@@ -29,6 +30,8 @@ class AgentsFolder:
     """What tasks and agents need to know to get there."""
     staged: RunDir | None = None
     """Where agents write when only the launcher gets to the run folder; `carry_over` brings it there."""
+    outside: Outside | None = None
+    """How agents on other hosts get at what is started here for them; None: all agents are here."""
 
     def carry_over(self, run: RunDir) -> None:
         """Put what agents wrote into the run folder, if it is not there already."""
@@ -62,6 +65,7 @@ def agents_folder(run: RunDir, address: str | None) -> Iterator[AgentsFolder]:
             server.location,
             RunDir(str(words)),
             {IDENTITY_VARIABLE: server.identity},
+            outside=outside_of(address, server.identity),
         )
 
 
@@ -79,4 +83,11 @@ def _staged(stack: ExitStack, run: RunDir, address: str | None) -> AgentsFolder:
     if address is None:
         return AgentsFolder(here.location, here.location, here, staged=here)
     server = stack.enter_context(served(folder, address, run.id))
-    return AgentsFolder(server.location, server.location, here, {IDENTITY_VARIABLE: server.identity}, here)
+    return AgentsFolder(
+        server.location,
+        server.location,
+        here,
+        {IDENTITY_VARIABLE: server.identity},
+        here,
+        outside_of(address, server.identity),
+    )

@@ -214,7 +214,7 @@ class RunCycle:
             before = len(cases)
             self.stages.enter(Stage.STARTING_SYSTEM)
             try:
-                with launched(target, self._log_dir()) as system:
+                with launched(target, self._log_dir(), folder.outside) as system:
                     # The brokers come up while Spark does.
                     self.stages.enter(Stage.STARTING_SPARK)
                     session = sessions.get()

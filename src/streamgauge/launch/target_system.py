@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.core.errors import StreamgaugeError
+from streamgauge.core.outside import Outside
 from streamgauge.spec.secrets import environment_of, fill_in, strike_out
 from streamgauge.spec.system import system_class
 from streamgauge.spec.target import Target
@@ -31,13 +32,16 @@ class TargetSystem:
     """We started it: all that is on it goes when it does."""
     ended: Callable[[], str | None] = lambda: None
     """Which process of it is gone though nobody stopped it, and why; None: none that we know of."""
+    agents_endpoints: dict[str, str] = field(default_factory=dict)
+    """Those of the endpoints that are others for agents, who may be on other hosts."""
 
 
 class LaunchedSystem:
     """A system on its way up: something else can be started before `wait` is called."""
 
-    def __init__(self, target: Target, log_dir: Path) -> None:
-        self._log_dir, self._environment = log_dir, environment_of(target)
+    def __init__(self, target: Target, log_dir: Path, outside: Outside | None = None) -> None:
+        """`outside`: how agents on other hosts get at it; None: there are none."""
+        self._log_dir, self._environment, self._outside = log_dir, environment_of(target), outside
         self._target = fill_in(target, self._environment)
         self._system: System | None = None
         self._found: TargetSystem | None = None
@@ -49,7 +53,7 @@ class LaunchedSystem:
         if wanted is None:
             self._found = TargetSystem("given by the target")
             return
-        self._system = system_class(wanted.kind).of(wanted, self._log_dir)
+        self._system = system_class(wanted.kind).of(wanted, self._log_dir, self._outside)
         with self._without_secrets():
             self._system.launch()
         if not self._system.outlives_us:
@@ -71,6 +75,7 @@ class LaunchedSystem:
                 self._system.settings(),
                 goes_with_us=not self._system.outlives_us,
                 ended=self._system.ended,
+                agents_endpoints=self._system.agents_endpoints(),
             )
         return self._found
 
@@ -97,9 +102,9 @@ class LaunchedSystem:
 
 
 @contextmanager
-def launched(target: Target, log_dir: Path) -> Iterator[LaunchedSystem]:
+def launched(target: Target, log_dir: Path, outside: Outside | None = None) -> Iterator[LaunchedSystem]:
     """Launched on entry, stopped on the way out whatever happens."""
-    system = LaunchedSystem(target, log_dir)
+    system = LaunchedSystem(target, log_dir, outside)
     try:
         system.launch()
         yield system

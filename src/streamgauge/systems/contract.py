@@ -14,6 +14,7 @@ from threading import Event
 from types import TracebackType
 from typing import Any, ClassVar, Protocol, Self
 
+from streamgauge.core.outside import Outside
 from streamgauge.spec.system import SystemSpec
 
 START_DEADLINE_S = 60.0
@@ -70,8 +71,11 @@ class System(ABC):
     """It was there before and stays: what is made on it has to be removed from it."""
 
     @classmethod
-    def of(cls, wanted: SystemSpec, log_dir: Path) -> System:
-        """As a target wants it: what the model has is what the constructor takes."""
+    def of(cls, wanted: SystemSpec, log_dir: Path, outside: Outside | None = None) -> System:
+        """As a target wants it: what the model has is what the constructor takes.
+
+        `outside`: how agents on other hosts would get at it; most systems are for this host alone.
+        """
         fields = {name: getattr(wanted, name) for name in type(wanted).model_fields if name != "kind"}
         fields["properties"] = {name: _text(value) for name, value in wanted.properties.items()}
         return cls(log_dir=log_dir, **fields)  # type: ignore[call-arg]
@@ -96,6 +100,10 @@ class System(ABC):
     @abstractmethod
     def endpoints(self) -> dict[str, str]:
         """Where clients find it, e.g. {"bootstrap": "127.0.0.1:9092"}; final once ready."""
+
+    def agents_endpoints(self) -> dict[str, str]:
+        """Those that are others for agents, who may be on other hosts."""
+        return {}
 
     @abstractmethod
     def processes(self) -> dict[str, int]:

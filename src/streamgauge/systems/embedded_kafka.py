@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
+from streamgauge.core.outside import Outside
 from streamgauge.spec.system import SystemSpec
 from streamgauge.systems import local_cluster
 from streamgauge.systems.contract import START_DEADLINE_S, Standing, System
@@ -60,7 +61,13 @@ class EmbeddedKafka(KafkaCluster):
         return local_cluster
 
     @classmethod
-    def of(cls, wanted: SystemSpec, log_dir: Path) -> System:
+    def of(cls, wanted: SystemSpec, log_dir: Path, outside: Outside | None = None) -> System:
+        if outside is not None:
+            # The local cluster is for this host alone.
+            made = super().of(wanted, log_dir)
+            assert isinstance(made, KafkaCluster)
+            made.outside = outside
+            return made
         running = local_cluster.status()
         assert isinstance(wanted, KafkaClusterSpec)
         is_plain = not (wanted.properties or wanted.heap or wanted.java_options)

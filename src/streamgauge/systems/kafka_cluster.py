@@ -17,6 +17,7 @@ from threading import Event
 
 from streamgauge.core.errors import SystemFailed, Unreachable
 from streamgauge.core.guardian import temporary_folder
+from streamgauge.core.outside import LOGIN, RUN_USER, Outside, with_port
 from streamgauge.core.scratch import ScratchFolder
 from streamgauge.jvm.class_archive import ClassArchive
 from streamgauge.jvm.jars import classpath, fetch, locked_version
@@ -86,6 +87,8 @@ class KafkaCluster(System):
         self._archive: ClassArchive | None = None
         self._came_up = False
         self._primed: Primed | None = None
+        self.outside: Outside | None = None
+        """To be set before the launch: who brings the token gets in at this address, too."""
 
     def launch(self) -> None:
         """Fetch the jars (first time only), format the data folders, start the brokers."""
@@ -146,6 +149,13 @@ class KafkaCluster(System):
 
     def endpoints(self) -> dict[str, str]:
         return {"bootstrap": ",".join(f"{HOST}:{node.client_port}" for node in self._nodes)}
+
+    def agents_endpoints(self) -> dict[str, str]:
+        if self.outside is None:
+            return {}
+        address = self.outside.address
+        places = ",".join(with_port(address, node.outside_port) for node in self._nodes)
+        return {"bootstrap": places, f"bootstrap{LOGIN}": RUN_USER}
 
     def processes(self) -> dict[str, int]:
         return {name: process.pid for name, process in self._running.items()}
@@ -219,7 +229,7 @@ class KafkaCluster(System):
 
     def _properties(self, node: Node) -> dict[str, str]:
         data = self.data_folder / node.name
-        return kafka_properties.server_properties(node, self._nodes, data, self._overrides)
+        return kafka_properties.server_properties(node, self._nodes, data, self._overrides, self.outside)
 
     def _format(self) -> None:
         first, *others = self._nodes

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from streamgauge.core.errors import BadInput
+from streamgauge.core.outside import RUN_USER, Outside, with_port
 from streamgauge.systems.ports import HOST, free_ports
 
 ALLOWED_BROKERS = (1, 3, 5)
@@ -27,6 +28,8 @@ class Node:
     client_port: int
     controller_port: int
     directory_id: str
+    outside_port: int = 0
+    """Where clients on other hosts come, if any may."""
 
     @property
     def name(self) -> str:
@@ -40,8 +43,8 @@ class Node:
 
 def new_nodes(count: int) -> list[Node]:
     """Nodes with ids from 1 up, on ports that are free now."""
-    ports = free_ports(2 * count)
-    return [Node(i + 1, ports[2 * i], ports[2 * i + 1], new_uuid()) for i in range(count)]
+    ports = free_ports(3 * count)
+    return [Node(i + 1, ports[3 * i], ports[3 * i + 1], new_uuid(), ports[3 * i + 2]) for i in range(count)]
 
 
 def check_brokers(count: int) -> None:
@@ -62,9 +65,16 @@ def new_uuid() -> str:
 
 
 def server_properties(
-    node: Node, nodes: Sequence[Node], data: Path, overrides: Mapping[str, str]
+    node: Node,
+    nodes: Sequence[Node],
+    data: Path,
+    overrides: Mapping[str, str],
+    outside: Outside | None = None,
 ) -> dict[str, str]:
-    """The whole file of one node; `overrides` win over everything but the cluster's wiring."""
+    """The whole file of one node; `overrides` win over everything but the cluster's wiring.
+
+    `outside`: a further address, where clients have to log in.
+    """
     check_overrides(overrides)
     if "," in str(data):
         raise BadInput(f"{data}: Kafka takes a comma in a data folder's name for two folders")
@@ -92,7 +102,20 @@ def server_properties(
         properties[f"{topic}.replication.factor"] = copies
     properties["transaction.state.log.min.isr"] = in_sync
     properties["share.coordinator.state.topic.min.isr"] = in_sync
+    if outside is not None:
+        _open_to(outside, node, properties)
     return {**properties, **overrides}
+
+
+def _open_to(outside: Outside, node: Node, properties: dict[str, str]) -> None:
+    place = f"OUTSIDE://{with_port(outside.address, node.outside_port)}"
+    properties["listeners"] += f",{place}"
+    properties["advertised.listeners"] += f",{place}"
+    properties["listener.security.protocol.map"] += ",OUTSIDE:SASL_PLAINTEXT"
+    properties["listener.name.outside.sasl.enabled.mechanisms"] = "PLAIN"
+    properties["listener.name.outside.plain.sasl.jaas.config"] = (
+        f'org.apache.kafka.common.security.plain.PlainLoginModule required user_{RUN_USER}="{outside.token}";'
+    )
 
 
 def check_overrides(overrides: Mapping[str, str]) -> None:

@@ -3,9 +3,21 @@ from __future__ import annotations
 import pytest
 
 from streamgauge.core.errors import BadInput
-from streamgauge.drivers.kafka.connection import for_librdkafka
+from streamgauge.drivers.kafka.connection import for_librdkafka, login
+from streamgauge.drivers.kafka.settings import Library
 from streamgauge.spec.model import Setting
 from streamgauge.spec.target import Target
+
+
+@pytest.mark.parametrize("library", ["librdkafka", "kafka-clients", "kafka-python", "aiokafka"])
+def test_a_login_says_the_same_to_every_library(library: Library) -> None:
+    client: dict[str, Setting] = {**login(library, "me", "${SECRET}")}
+    assert for_librdkafka(library, Target(name="t", driver="d", client=client)) == {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": "me",
+        "sasl.password": "${SECRET}",
+    }
 
 
 def test_python_names_are_translated_and_other_settings_left_out() -> None:

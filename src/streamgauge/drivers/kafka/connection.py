@@ -29,6 +29,18 @@ _JAVA_NAMES = {
 _JAAS_OPTION = re.compile(r"""(username|password)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;]+))""")
 
 
+def login(library: Library, user: str, password: str) -> dict[str, str]:
+    """Client settings to log in with, in the library's own words."""
+    common = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
+    if library == "kafka-clients":
+        module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+        return common | {"sasl.jaas.config": f'{module} required username="{user}" password="{password}";'}
+    all_of_them = common | {"sasl.username": user, "sasl.password": password}
+    if library == "librdkafka":
+        return all_of_them
+    return {old: all_of_them[new] for old, new in _PYTHON_NAMES.items() if new in all_of_them}
+
+
 def for_librdkafka(library: Library, target: Target) -> dict[str, Any]:
     """Of a target's `client:` settings, those that say how to connect."""
     client = dict(target.client)

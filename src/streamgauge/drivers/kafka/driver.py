@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from streamgauge.core.errors import BadInput
+from streamgauge.core.outside import LOGIN, RUN_USER, run_token
 from streamgauge.drivers.contract import (
     Capabilities,
     ConsumerOptions,
@@ -13,7 +14,7 @@ from streamgauge.drivers.contract import (
     ProducerOptions,
     SharedSetting,
 )
-from streamgauge.drivers.kafka.connection import for_librdkafka
+from streamgauge.drivers.kafka.connection import for_librdkafka, login
 from streamgauge.drivers.kafka.settings import KafkaSettings, Library, Role, in_force, translate
 from streamgauge.drivers.kafka.topics import KafkaTopics, TopicFound
 from streamgauge.spec.target import Target
@@ -55,10 +56,17 @@ class KafkaDriver(Driver):
         self.target = target
         self._client = {**target.client, self.bootstrap_name: bootstrap}
         connection = for_librdkafka(self.library, target)
+        if not self.settings.bootstrap and f"bootstrap{LOGIN}" in endpoints:
+            token = run_token()
+            self._client |= login(self.library, RUN_USER, token)
+            connection |= login("librdkafka", RUN_USER, token)
         self._topics = KafkaTopics({**connection, "bootstrap.servers": str(bootstrap)})
 
     def check_reachable(self, deadline_s: float) -> dict[str, Any]:
         return {**self.library_version(), **self._topics.check_reachable(deadline_s)}
+
+    def broker_places(self, deadline_s: float) -> list[tuple[str, int]]:
+        return self._topics.broker_places(deadline_s)
 
     def found_topics(self, deadline_s: float) -> dict[str, TopicFound]:
         return self._topics.found(deadline_s)

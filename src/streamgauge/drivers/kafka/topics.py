@@ -39,6 +39,11 @@ class KafkaTopics:
         cluster = self._cluster(deadline_s)
         return {"cluster_id": cluster.cluster_id, "brokers": len(cluster.brokers), "bootstrap": self._address}
 
+    def broker_places(self, deadline_s: float) -> list[tuple[str, int]]:
+        """Host and port of every broker, as the cluster itself names them."""
+        brokers = self._cluster(deadline_s).brokers
+        return [(broker.host, broker.port) for _, broker in sorted(brokers.items())]
+
     def found(self, deadline_s: float = _TOPIC_DEADLINE_S) -> dict[str, TopicFound]:
         """Topics that are there, by name; those that Kafka keeps for itself too."""
         return {

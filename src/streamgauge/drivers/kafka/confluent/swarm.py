@@ -18,7 +18,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 from streamgauge.core.errors import BadInput, CaseFailed
 from streamgauge.drivers.kafka.confluent.trouble import Trouble
 from streamgauge.drivers.kafka.topics import LOGGER, bad_setting
-from streamgauge.drivers.swarm import Heard, Swarm, SwarmOptions, allow_open_files
+from streamgauge.drivers.swarm import JSON_KINDS, Heard, Swarm, SwarmOptions, allow_open_files
 
 _FILES_PER_CLIENT = 9
 """Connections to the first address, the broker and the coordinator, and a pipe of two ends for each."""
@@ -46,7 +46,7 @@ class KafkaSwarm(Swarm):
         allow_open_files(_FILES_PER_CLIENT * options.count)
         self._settings = dict(settings)
         self._consumers: list[confluent_kafka.Consumer] = []
-        self._parse = options.parse_json and options.kind in ("json", "complex")
+        self._parse = options.parse_json and options.kind in JSON_KINDS
 
     def connect(self, deadline_s: float, go_on: Callable[[], bool]) -> None:
         begun = time.monotonic()
