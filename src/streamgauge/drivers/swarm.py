@@ -16,8 +16,9 @@ from streamgauge.core.errors import BadInput
 from streamgauge.drivers.registry import driver_class, drivers_with
 from streamgauge.spec.target import Target
 
-MessageKind = Literal["base", "keyed", "json", "complex"]
-"""What messages are: text, text by key, JSON, or JSON with many fields."""
+MessageKind = Literal["base", "keyed", "json", "complex", "verycomplex"]
+"""What messages are: text, text by key, JSON, or JSON with many fields, of which some or little changes."""
+JSON_KINDS: frozenset[MessageKind] = frozenset({"json", "complex", "verycomplex"})
 
 Heard = Callable[[int, str], None]
 """Told of each update of a measured client: the client's place in the swarm, the text of its time."""

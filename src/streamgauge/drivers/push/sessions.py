@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING
 import orjson
 import picows
 
+from streamgauge.core.errors import BadInput
+from streamgauge.drivers.swarm import JSON_KINDS, MessageKind
 from streamgauge.gateway.protocol.percent import encode_request_value
 from streamgauge.gateway.protocol.updates import ItemDecoder
 
 if TYPE_CHECKING:
+    from streamgauge.drivers.push.access import GatewayAccess
     from streamgauge.drivers.push.swarm import PushSwarm
 
 SUBPROTOCOL = "TLCP-2.5.0.lightstreamer.com"
 _UPDATE = b"U,1,1,"
 """Every session has one subscription to one item. No value of ours can hold this text."""
+_SUBSCRIBED = (b"SUBOK,1,", b"SUBCMD,1,")
 _CLIENT_ID = "mgQkwtwdysogQz2BJ4Ji kOj2Bg"
 """What clients that are not Lightstreamer's own have to say."""
 _TEXT, _CLOSE = picows.WSMsgType.TEXT, picows.WSMsgType.CLOSE
@@ -57,11 +61,11 @@ class LoadSession(picows.WSListener):
             self.subscribed.set_exception(ConnectionError("the gateway closed the connection"))
 
     def _join(self, payload: bytes) -> None:
-        """Told in this order: WSOK, CONOK …, SUBOK, CONF; updates may follow at once."""
+        """Told in this order: WSOK, CONOK …, SUBOK (of COMMAND, SUBCMD), CONF; updates may follow at once."""
         for line in payload.split(b"\r\n"):
             if line.startswith((b"CONERR", b"REQERR", b"ERROR", b"END")) and not self.subscribed.done():
                 self.subscribed.set_exception(ConnectionError(line.decode(errors="replace")))
-            elif line.startswith(b"CONF,1,"):
+            elif line.startswith(_SUBSCRIBED):
                 self._joined = True
                 if not self.subscribed.done():
                     self.subscribed.set_result(None)
@@ -105,20 +109,28 @@ class MeasuredSession(LoadSession):
                 self._counts[self.place] += 1
 
 
-def requests_of(adapter_set: str, item: str, fields: tuple[str, ...], frequency: float | str) -> list[bytes]:
+def requests_of(
+    access: GatewayAccess, item: str, fields: tuple[str, ...], frequency: float | str
+) -> list[bytes]:
     """What a session says: hello, a new session, one subscription. All at once: answers come in order."""
     wanted = {
         "LS_reqId": "1",
         "LS_op": "add",
         "LS_subId": "1",
-        "LS_mode": "MERGE",
+        "LS_mode": access.mode,
         "LS_group": item,
         "LS_schema": " ".join(fields),
         "LS_snapshot": "false",
         "LS_requested_max_frequency": frequency if isinstance(frequency, str) else f"{frequency:g}",
         "LS_ack": "false",
     }
-    session = {"LS_adapter_set": adapter_set, "LS_cid": _CLIENT_ID, "LS_send_sync": "false"}
+    if access.data_adapter is not None:
+        wanted["LS_data_adapter"] = access.data_adapter
+    session = {"LS_adapter_set": access.adapter_set, "LS_cid": _CLIENT_ID, "LS_send_sync": "false"}
+    if access.user is not None:
+        session["LS_user"] = access.user
+    if access.password is not None:
+        session["LS_password"] = access.password
     return [
         b"wsok",
         b"create_session\r\n" + _parameters(session),
@@ -126,13 +138,15 @@ def requests_of(adapter_set: str, item: str, fields: tuple[str, ...], frequency:
     ]
 
 
-def stamp_reader(fields: tuple[str, ...], kind: str) -> StampOf:
+def stamp_reader(fields: tuple[str, ...], kind: MessageKind) -> StampOf:
     """Where a scenario's updates have their time: a field of its own, inside JSON, or first in a text."""
     if "timestamp" in fields:
         place = fields.index("timestamp")
         return lambda values: values[place] or ""
+    if "value" not in fields:
+        raise BadInput(f"fields {', '.join(fields)}: timestamp or value is needed: it carries the time")
     place = fields.index("value")
-    if kind in ("json", "complex"):
+    if kind in JSON_KINDS:
         return lambda values: str(orjson.loads(values[place] or "{}").get("timestamp", ""))
     return lambda values: values[place] or ""
 

@@ -15,6 +15,7 @@ import picows
 import uvloop
 
 from streamgauge.core.errors import CaseFailed, Unreachable
+from streamgauge.drivers.push.access import GatewayAccess
 from streamgauge.drivers.push.sessions import (
     SUBPROTOCOL,
     LoadSession,
@@ -37,22 +38,18 @@ _HANDSHAKE_S = 30.0
 
 
 class PushSwarm(Swarm):
-    def __init__(self, options: SwarmOptions, heard: Heard, address: str, adapter_set: str) -> None:
-        """`address`: http://host:port of the gateway."""
+    def __init__(self, options: SwarmOptions, heard: Heard, access: GatewayAccess) -> None:
         super().__init__(options, heard)
         allow_open_files(options.count)
         self.overflown = 0
         self.stamp_of = stamp_reader(options.fields, options.kind)
-        host, _, port = address.removeprefix("http://").rstrip("/").rpartition(":")
-        self._server = (host, int(port))
-        self._is_here = ipaddress.ip_address(host).is_loopback if _is_address(host) else host == "localhost"
-        self._url = f"ws://{host}:{port}/lightstreamer"
+        self._access, self._tls = access, access.context()
+        self._url = access.address.url
         items = [f"{options.item}-[key={name}]" for name in options.key_names] or [options.item]
-        self._requests = [
-            requests_of(adapter_set, item, options.fields, options.max_frequency) for item in items
-        ]
+        self._requests = [requests_of(access, item, options.fields, options.max_frequency) for item in items]
         self._sessions: list[LoadSession] = []
         self._closing = False
+        self._opening = set[asyncio.Task[None]]()
         self._loop = uvloop.new_event_loop()
 
     def requests(self, place: int) -> list[bytes]:
@@ -66,6 +63,7 @@ class PushSwarm(Swarm):
         try:
             self._loop.run_until_complete(self._connect_all(deadline_s, go_on))
         except (ConnectionError, OSError, picows.WSError, TimeoutError) as error:
+            self._loop.run_until_complete(self._give_up_opening())
             done = sum(session.subscribed.done() for session in self._sessions)
             reason = str(error) or type(error).__name__
             if not done:
@@ -90,7 +88,10 @@ class PushSwarm(Swarm):
                     await asyncio.sleep(wait_s)
                 if time.monotonic() > begun + deadline_s:
                     raise TimeoutError(f"that took longer than {deadline_s:g} s")
-            pending.add(self._loop.create_task(self._open(place)))
+            task = self._loop.create_task(self._open(place))
+            self._opening.add(task)
+            task.add_done_callback(self._opened)
+            pending.add(task)
         if pending:
             left_s = max(0.1, begun + deadline_s - time.monotonic())
             done, late = await asyncio.wait(pending, timeout=left_s)
@@ -98,25 +99,47 @@ class PushSwarm(Swarm):
             if late:
                 raise TimeoutError(f"that took longer than {deadline_s:g} s")
 
+    def _opened(self, task: asyncio.Task[None]) -> None:
+        """Or not; of many that fail together one is told of, and the others are no news."""
+        self._opening.discard(task)
+        if not task.cancelled():
+            task.exception()
+
+    async def _give_up_opening(self) -> None:
+        """Those that are on their way when one has failed: nobody waits for them any more."""
+        for task in self._opening:
+            task.cancel()
+        await asyncio.gather(*self._opening, return_exceptions=True)
+
     async def _open(self, place: int) -> None:
         kind = MeasuredSession if place in self.options.measured else LoadSession
         session = kind(self, place, self._loop.create_future())
-        await picows.ws_connect(
-            lambda: session,
-            self._url,
-            logger_name=_LOGGER,
-            websocket_handshake_timeout=_HANDSHAKE_S,
-            read_buffer_init_size=_BUFFER_BYTES,
-            extra_headers={"Sec-WebSocket-Protocol": SUBPROTOCOL},
-            socket_factory=lambda _: self._socket(place),
-            proxy=None,
-        )
+        made = self._socket(place)
+        try:
+            await picows.ws_connect(
+                lambda: session,
+                self._url,
+                ssl_context=self._tls,
+                logger_name=_LOGGER,
+                websocket_handshake_timeout=_HANDSHAKE_S,
+                read_buffer_init_size=_BUFFER_BYTES,
+                extra_headers={"Sec-WebSocket-Protocol": SUBPROTOCOL},
+                socket_factory=lambda _: made,
+                max_redirects=0,
+                proxy=None,
+            )
+        except BaseException:
+            # It is ours until a connection has it: where nobody listens none ever does.
+            if made is not None:
+                made.close()
+            raise
         self._sessions.append(session)
         await asyncio.wait_for(session.subscribed, _HANDSHAKE_S)
 
     def _socket(self, place: int) -> socket.socket | None:
         """Bound to one of many source addresses, where there is no network between."""
-        if not self._is_here or ":" in self._server[0]:
+        address = self._access.address
+        if not address.is_here or ":" in address.host:
             return None
         made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -130,6 +153,10 @@ class PushSwarm(Swarm):
     def settings_in_force(self) -> dict[str, Any]:
         return {
             "library": " ".join(f"{name} {version(name)}" for name in ("picows", "uvloop")),
+            "gateway": self._url,
+            "adapter_set": self._access.adapter_set,
+            "data_adapter": self._access.data_adapter or "",
+            "mode": self._access.mode,
             "max_frequency": self.options.max_frequency,
             "fields": " ".join(self.options.fields),
             "sessions": self.options.count,
@@ -149,14 +176,6 @@ class PushSwarm(Swarm):
 def source_address(client: int) -> str:
     """127.0.1.1, 127.0.1.2 …: one for every 10,000 clients."""
     return str(ipaddress.ip_address("127.0.1.1") + client // _PER_ADDRESS)
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def _look_at(done: set[asyncio.Task[None]]) -> None:

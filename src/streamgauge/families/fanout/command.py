@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamgauge.core.errors import BadInput
+from streamgauge.families.fanout.gateway_flags import (
+    AdapterSet,
+    DataAdapter,
+    GatewayCa,
+    GatewayUser,
+    Mode,
+    access_settings,
+)
 from streamgauge.families.fanout.names import SCENARIO_NAMES
 from streamgauge.flags.options import Bootstrap, Brokers, listed, wish
 from streamgauge.spec.ranges import listed_values
@@ -54,9 +62,22 @@ def fanout(
     bootstrap: Bootstrap = None,
     brokers: Brokers = None,
     gateway: Annotated[
-        str | None, wish("http://host:port of a gateway that runs; else one is started for each point.")
+        str | None,
+        wish("http(s)://host:port of a gateway that runs; else one is started for each point."),
+    ] = None,
+    broker_metrics: Annotated[
+        list[str] | None,
+        wish(
+            "http://host:port/metrics of a broker elsewhere: Prometheus's text; again for more.",
+            metavar="URL",
+        ),
     ] = None,
     topic: Annotated[str | None, wish("With --gateway: the topic that it reads.")] = None,
+    adapter_set: AdapterSet = None,
+    data_adapter: DataAdapter = None,
+    mode: Mode = None,
+    gateway_user: GatewayUser = None,
+    gateway_ca: GatewayCa = None,
 ) -> Workload:
     """Deliver the same messages to more and more clients, until a way of delivering cannot hold."""
     from streamgauge.spec.loading import parse
@@ -82,6 +103,7 @@ def fanout(
         "ramp_up_per_s": ramp_up,
         "gateway_processes": gateway_processes,
         "mean_limit": mean_limit,
+        "broker_metrics": broker_metrics or [],
     }
     if clients_per_process is not None:
         wanted |= dict.fromkeys(
@@ -91,16 +113,31 @@ def fanout(
         wanted["topics"] = {"name": topic, "keep": True}
     elif gateway is not None:
         raise BadInput("--gateway: give --topic, too: the one that this gateway reads")
+    access = access_settings(adapter_set, data_adapter, mode, gateway_user, gateway_ca)
+    _check_access(access, gateway)
     content = {
         "kind": "fanout",
         "name": "fanout",
-        "targets": [_target(way, bootstrap, brokers, gateway) for way in dict.fromkeys(ways)],
+        "targets": [_target(way, bootstrap, brokers, gateway, access) for way in dict.fromkeys(ways)],
         "fanout": wanted,
     }
     return parse(Workload, content, "fanout")
 
 
-def _target(way: str, bootstrap: str | None, brokers: int | None, gateway: str | None) -> dict[str, Any]:
+def _check_access(access: dict[str, Any], gateway: str | None) -> None:
+    if access.get("mode") == "COMMAND":
+        raise BadInput(
+            "--mode COMMAND: no scenario's messages have a command; read with: streamgauge consume"
+        )
+    if gateway is None and (unused := [name for name in access if name != "mode"]):
+        flags = {"user": "gateway-user", "ca": "gateway-ca"}
+        flag = flags.get(unused[0], unused[0].replace("_", "-"))
+        raise BadInput(f"--{flag}: is for a gateway that runs: give --gateway, too")
+
+
+def _target(
+    way: str, bootstrap: str | None, brokers: int | None, gateway: str | None, access: dict[str, Any]
+) -> dict[str, Any]:
     from streamgauge.families.fanout.targets import target_of
     from streamgauge.flags.embedded import embedded_brokers
 
@@ -111,8 +148,9 @@ def _target(way: str, bootstrap: str | None, brokers: int | None, gateway: str |
         made["settings"] = {"bootstrap": bootstrap}
     else:
         made["system"] = {"brokers": embedded_brokers(brokers)}
-    if way == "gateway" and gateway is not None:
-        made["settings"] = {**made.get("settings", {}), "gateway": gateway}
+    if way == "gateway":
+        own = access if gateway is None else {"gateway": gateway, **access}
+        made["settings"] = {**made.get("settings", {}), **own}
     return made
 
 

@@ -15,18 +15,27 @@ from streamgauge.core.clock import NS_PER_MS, now_ns, read_clocks
 from streamgauge.core.errors import BadInput
 from streamgauge.core.latency_block import latency_block
 from streamgauge.core.units import parse_seconds
+from streamgauge.families.fanout import gateway_flags
+from streamgauge.families.fanout.gateway_flags import access_settings
 from streamgauge.families.fanout.generate import Mode
 from streamgauge.flags.options import Debug, Quiet, listed
 
 if TYPE_CHECKING:
     from streamgauge.drivers.swarm import MessageKind, Swarm, SwarmOptions
     from streamgauge.families.fanout.names import ScenarioName
+    from streamgauge.spec.target import Target
 
 _CONNECT_DEADLINE_S = 110.0
 _ASK_DEADLINE_S = 15.0
 _SERVE_S = 0.1
 _MEASURED = 200
-_SCENARIOS: dict[MessageKind, ScenarioName] = {"base": "1", "keyed": "2", "json": "3", "complex": "3"}
+_SCENARIOS: dict[MessageKind, ScenarioName] = {
+    "base": "1",
+    "keyed": "2",
+    "json": "3",
+    "complex": "3",
+    "verycomplex": "3",
+}
 """Whose fields and items a gateway has for messages of a kind, unless told otherwise."""
 
 
@@ -38,12 +47,13 @@ class By(StrEnum):
 def consume(
     where: Annotated[
         str,
-        typer.Argument(metavar="WHERE", help="Kafka: host:port[,…]; or a gateway: http://host:port."),
+        typer.Argument(metavar="WHERE", help="Kafka: host:port[,…]; or a gateway: http(s)://host:port."),
     ],
     topic: Annotated[str, typer.Argument(metavar="TOPIC", help="What to read; it must exist.")],
     clients: Annotated[int, typer.Argument(metavar="CLIENTS", help="How many, in this process.", min=1)],
-    mode: Annotated[
-        Mode, typer.Argument(metavar="MODE", help="As `generate`: base, keyed, json or complex.")
+    kind: Annotated[
+        Mode,
+        typer.Argument(metavar="KIND", help="As `generate`: base, keyed, json, complex or verycomplex."),
     ],
     by: Annotated[
         By, typer.Option(help="Kafka's clients: each in a group of its own, or assigned.")
@@ -58,9 +68,6 @@ def consume(
     parse_json: Annotated[
         bool, typer.Option("--parse-json/--no-parse-json", help="Kafka's clients parse JSON values.")
     ] = True,
-    adapter_set: Annotated[
-        str | None, typer.Option(help="Of the gateway.", show_default="KafkaConnector")
-    ] = None,
     item: Annotated[
         str | None,
         typer.Option(
@@ -74,14 +81,24 @@ def consume(
         float | None,
         typer.Option(help="New clients a second.", show_default="2000 of a gateway, 200 of Kafka"),
     ] = None,
+    adapter_set: gateway_flags.AdapterSet = None,
+    data_adapter: gateway_flags.DataAdapter = None,
+    mode: gateway_flags.Mode = None,
+    gateway_user: gateway_flags.GatewayUser = None,
+    gateway_ca: gateway_flags.GatewayCa = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Read with many clients, and print every minute how old messages of `generate` are when they come."""
     seconds = None if duration is None else _seconds("--duration", duration)
     every_s = _seconds("--every", every)
-    is_gateway = where.startswith(("http://", "https://"))
-    options = _options(mode.value, clients, min(measured, clients), topic, parse_json)
+    is_gateway = "://" in where
+    access = access_settings(adapter_set, data_adapter, mode, gateway_user, gateway_ca)
+    if access and not is_gateway:
+        raise BadInput(
+            f"{where}: is Kafka's; --adapter-set, --data-adapter, --mode and --gateway-… are a gateway's"
+        )
+    options = _options(kind.value, clients, min(measured, clients), topic, parse_json)
     options |= {
         "ramp_up_per_s": ramp_up or (2000.0 if is_gateway else 200.0),
         "group": f"streamgauge-consume-{secrets.token_hex(3)}" if by is By.groups else None,
@@ -91,9 +108,7 @@ def consume(
     if fields:
         options["fields"] = tuple(listed(fields))
     heard = Heard()
-    swarm = (
-        _of_gateway(where, adapter_set, options, heard) if is_gateway else _of_kafka(where, options, heard)
-    )
+    swarm = _of_gateway(where, access, options, heard) if is_gateway else _of_kafka(where, options, heard)
     try:
         with suppress(KeyboardInterrupt):
             swarm.connect(_CONNECT_DEADLINE_S, lambda: True)
@@ -172,11 +187,25 @@ def _options(
     }
 
 
-def _of_gateway(where: str, adapter_set: str | None, options: dict[str, object], heard: Heard) -> Swarm:
+def _of_gateway(where: str, access: dict[str, object], options: dict[str, object], heard: Heard) -> Swarm:
+    from streamgauge.drivers.push.access import AccessSettings, access_to
     from streamgauge.drivers.push.swarm import PushSwarm
-    from streamgauge.drivers.swarm import ADAPTER_SET
+    from streamgauge.spec.loading import parse
 
-    return PushSwarm(_made(options), heard, where, adapter_set or ADAPTER_SET)
+    settings = _target("gateway", {"gateway": where, **access}).settings
+    found = access_to(parse(AccessSettings, settings, "consume"), {})
+    assert found is not None
+    return PushSwarm(_made(options), heard, found)
+
+
+def _target(way: str, settings: dict[str, object]) -> Target:
+    """With what its secrets are."""
+    from streamgauge.families.fanout.targets import target_of
+    from streamgauge.spec.secrets import environment_of, fill_in
+    from streamgauge.spec.target import Target
+
+    target = Target.model_validate({**target_of(way), "settings": settings})
+    return fill_in(target, environment_of(target))
 
 
 def _of_kafka(where: str, options: dict[str, object], heard: Heard) -> Swarm:
@@ -184,11 +213,8 @@ def _of_kafka(where: str, options: dict[str, object], heard: Heard) -> Swarm:
     from streamgauge.drivers.kafka.driver import KafkaDriver
     from streamgauge.drivers.registry import open_driver
     from streamgauge.drivers.swarm import SwarmDriver
-    from streamgauge.families.fanout.targets import target_of
-    from streamgauge.spec.target import Target
 
-    target = Target.model_validate({**target_of("kafka-groups"), "settings": {"bootstrap": where}})
-    driver = open_driver(target, {})
+    driver = open_driver(_target("kafka-groups", {"bootstrap": where}), {})
     assert isinstance(driver, KafkaDriver)
     assert isinstance(driver, SwarmDriver)
     topic = str(options["topic"])

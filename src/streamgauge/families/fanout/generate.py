@@ -12,7 +12,7 @@ import typer
 
 from streamgauge.core.clock import NS_PER_S, now_ns, read_clocks, sharpen_sleep
 from streamgauge.core.errors import BadInput
-from streamgauge.core.units import parse_bytes, parse_seconds
+from streamgauge.core.units import counted, parse_bytes, parse_seconds
 from streamgauge.flags.options import Debug, Quiet, wish
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _TELL_EVERY_S = 10.0
 _FLUSH_S = 15.0
+_ASK_DEADLINE_S = 15.0
 
 
 class Mode(StrEnum):
@@ -29,19 +30,26 @@ class Mode(StrEnum):
     keyed = "keyed"
     json = "json"
     complex = "complex"
+    verycomplex = "verycomplex"
 
 
 def generate(
     bootstrap: Annotated[str, typer.Argument(metavar="BOOTSTRAP", help="Kafka: host:port[,host:port …].")],
-    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="Where messages go; it must exist.")],
+    topic: Annotated[
+        str, typer.Argument(metavar="TOPIC", help="Where messages go; it must exist, or see --create-topic.")
+    ],
     producers: Annotated[int, typer.Argument(metavar="PRODUCERS", min=1)],
     pause_ms: Annotated[
         float, typer.Argument(metavar="PAUSE_MS", help="From one message of a producer to its next.")
     ],
     size: Annotated[str, typer.Argument(metavar="SIZE", help="Of the random text in a message: 1024, 1KiB.")],
-    mode: Annotated[Mode, typer.Argument(metavar="MODE", help="base, keyed, json or complex.")],
+    mode: Annotated[Mode, typer.Argument(metavar="MODE", help="base, keyed, json, complex or verycomplex.")],
     duration: Annotated[str | None, wish("How long, as in 60s; else until Ctrl-C.")] = None,
     linger_ms: Annotated[float, typer.Option(help="How long a producer waits for more to send.")] = 0.0,
+    create_topic: Annotated[
+        bool, typer.Option("--create-topic", help="Make the topic if it is not there; it stays.")
+    ] = False,
+    partitions: Annotated[int, typer.Option(help="Of a topic that is made.", min=1)] = 1,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -57,6 +65,8 @@ def generate(
         raise BadInput(str(error)) from None
     if size_bytes < 4 or (seconds is not None and seconds <= 0):
         raise BadInput("SIZE: must be at least 4 bytes, --duration above 0")
+    if create_topic and _make_topic(bootstrap, topic, partitions) and not quiet:
+        typer.echo(f"made {topic}: {counted(partitions, 'partition')}", err=True)
     rate = producers * 1000 / pause_ms
     kind: MessageKind = mode.value
     settings = {"bootstrap.servers": bootstrap, "linger.ms": linger_ms}
@@ -68,6 +78,20 @@ def generate(
         _send(generator, rate, seconds, quiet)
     finally:
         generator.close()
+
+
+def _make_topic(bootstrap: str, topic: str, partitions: int) -> bool:
+    """False: it was there already, and stays as it is."""
+    from streamgauge.drivers.kafka.topics import KafkaTopics
+    from streamgauge.spec.loading import parse
+    from streamgauge.spec.topics import Topics
+
+    wanted = parse(Topics, {"name": topic, "partitions": partitions}, "generate --create-topic")
+    topics = KafkaTopics({"bootstrap.servers": bootstrap})
+    if topic in topics.found(_ASK_DEADLINE_S):
+        return False
+    topics.prepare(wanted, (topic,))
+    return True
 
 
 def _send(generator: Generator, rate: float, seconds: float | None, quiet: bool) -> None:

@@ -5,6 +5,8 @@ keyed     the same                                               a key of 40
 json      {"timestamp", "pid", "text"}                           a key of 40
 complex   a person: id, four texts, four numbers, three hobbies, timestamp; the key is the id.
           An update changes the timestamp, one text and one number.
+verycomplex  the same, with a short text `changes` behind the id. An update changes the timestamp, `changes`
+          and one number; the four long texts stay as they are.
 """
 
 from __future__ import annotations
@@ -43,6 +45,7 @@ NUMBERS = ("firstnumber", "secondNumber", "thirdNumber", "fourthNumber")
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _POOL_LENGTH = 1 << 20
+_CHANGES_LENGTH = 20
 _LARGEST_NUMBER = 2**31 - 1
 """JavaScript's numbers hold it, so a patch may carry it."""
 
@@ -66,12 +69,12 @@ class ScenarioMessages:
         self._pool = "".join(letters)
         self.keys = keys_of(kind)
         self._key_bytes = [key.encode() for key in self.keys]
-        self._people = [self._person(name) for name in PEOPLE] if kind == "complex" else []
+        self._people = [self._person(name) for name in PEOPLE] if self.keys is PEOPLE else []
 
     def make(self, producer: int, wall_ns: int) -> ScenarioMessage:
         stamp = stamp_text(wall_ns)
         key = self._random.randrange(len(self.keys)) if self.keys else -1
-        if self._kind == "complex":
+        if self._people:
             text = self._update(self._people[key], stamp)
         elif self._kind == "json":
             text = f'{{"timestamp":"{stamp}","pid":"pid-{producer}","text":"{self._text(self._size)}"}}'
@@ -83,10 +86,14 @@ class ScenarioMessages:
         texts = {text: self._text(self._size // 4) for text in TEXTS}
         numbers = {number: self._random.randint(0, _LARGEST_NUMBER) for number in NUMBERS}
         hobbies = self._random.sample(HOBBIES, 3)
-        return {"id": name, **texts, **numbers, "hobbies": hobbies, "timestamp": ""}
+        changes = {"changes": self._text(_CHANGES_LENGTH)} if self._kind == "verycomplex" else {}
+        return {"id": name, **changes, **texts, **numbers, "hobbies": hobbies, "timestamp": ""}
 
     def _update(self, person: dict[str, Any], stamp: str) -> str:
-        person[self._random.choice(TEXTS)] = self._text(self._size // 4)
+        if "changes" in person:
+            person["changes"] = self._text(_CHANGES_LENGTH)
+        else:
+            person[self._random.choice(TEXTS)] = self._text(self._size // 4)
         number = self._random.choice(NUMBERS)
         person[number] = (person[number] + self._random.randint(1, _LARGEST_NUMBER)) % (_LARGEST_NUMBER + 1)
         person["timestamp"] = stamp
@@ -101,7 +108,7 @@ def keys_of(kind: MessageKind) -> tuple[str, ...]:
     """The keys that messages have; none: no key."""
     if kind == "base":
         return ()
-    return PEOPLE if kind == "complex" else FRUITS
+    return PEOPLE if kind in ("complex", "verycomplex") else FRUITS
 
 
 def _json(person: dict[str, Any]) -> str:
