@@ -5,16 +5,29 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from streamgauge.core.clock import clock_domain, now_ns
+from streamgauge.tables.events import SAMPLES
 
 INTERVAL_S = 1.0
 CGROUP = Path("/sys/fs/cgroup")
 """As a container sees its own; elsewhere it is the whole machine's, which is never throttled."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a process that cannot be looked at from here tells of itself: counters, and when it told them."""
+
+    at_ns: int
+    cpu_s: float
+    rss_bytes: int
+    sent_bytes: int | None = None
+    received_bytes: int | None = None
 
 
 class Sampler:
@@ -26,11 +39,14 @@ class Sampler:
         machine: bool,
         each_time: Callable[[], None] | None = None,
         traffic: Mapping[str, Callable[[], tuple[int, int] | None]] | None = None,
+        told: Mapping[str, tuple[str, Callable[[], Told]]] | None = None,
     ) -> None:
         """`processes`: name → (kind, pid). `each_time`: called after every look. `traffic`: by a process's
-        name, what its sockets have sent and received, where that can be told."""
+        name, what its sockets have sent and received, where that can be told. `told`: name → (kind, what a
+        process elsewhere told last)."""
         self.rows: list[dict[str, Any]] = []
         self._machine, self._each_time, self._traffic = machine, each_time, traffic or {}
+        self._told, self._told_ns = told or {}, dict[str, int]()
         self._about = {"host": clock_domain(), "cores": psutil.cpu_count() or 1}
         self._processes: list[tuple[str, str, psutil.Process]] = []
         for name, (kind, pid) in processes.items():
@@ -64,8 +80,28 @@ class Sampler:
             # A process that has ended has no more samples; that is not the sampler's to report.
             with contextlib.suppress(psutil.Error):
                 self.rows.append(self._process_row(name, kind, process))
+        for name, (kind, latest) in self._told.items():
+            told = latest()
+            if self._told_ns.get(name) != told.at_ns:
+                self._told_ns[name] = told.at_ns
+                self.rows.append(self._told_row(name, kind, told))
         if self._machine:
             self.rows.append(self._machine_row())
+
+    def _told_row(self, name: str, kind: str, told: Told) -> dict[str, Any]:
+        """On this host's clock; of the other one's cores nothing is known."""
+        return {
+            **dict.fromkeys(SAMPLES.column_names),
+            **self._about,
+            "at_ns": told.at_ns,
+            "source": name,
+            "kind": kind,
+            "cores": 1,
+            "cpu_s": told.cpu_s,
+            "rss_bytes": told.rss_bytes,
+            "net_sent_bytes": told.sent_bytes,
+            "net_received_bytes": told.received_bytes,
+        }
 
     def _process_row(self, name: str, kind: str, process: psutil.Process) -> dict[str, Any]:
         sent, received = (self._traffic[name]() if name in self._traffic else None) or (None, None)

@@ -70,8 +70,13 @@ def run_one_case(
         promise.give([] if case.topic_settings.keep else made)
         records.note_topics(case, made)
         offsets = driver.end_offsets(case.topics, case.topic_settings.partitions)
-        with conduct.around(run, case, system) as own:
-            endpoints = {**system.endpoints, **driver.endpoints(), **own.endpoints}
+        with conduct.around(run, case, system, crew.folder.outside) as own:
+            endpoints = {
+                **system.endpoints,
+                **system.agents_endpoints,
+                **driver.endpoints(),
+                **own.endpoints,
+            }
             # Without the secrets, which are not to be in any file: the crew has them.
             assignments = {
                 task.agent: Assignment.of(
@@ -200,7 +205,7 @@ def _system_samples(
         return
     watched = {name: ("broker", pid) for name, pid in system.processes.items()}
     watched |= own.processes
-    sampler = Sampler(watched, machine=True, traffic=own.traffic)
+    sampler = Sampler(watched, machine=True, traffic=own.traffic, told=own.told)
     sampler.start()
     try:
         yield

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 from rich.console import Console
 
 from streamgauge.agents.diary import Manifest
+from streamgauge.agents.sampler import Told
+from streamgauge.core.outside import Outside
 from streamgauge.core.run_dir import RunDir
 from streamgauge.launch.feasibility import why_load_is_impossible
 from streamgauge.launch.target_system import TargetSystem
@@ -35,6 +37,8 @@ class CaseSystem:
     """Name → kind in the samples, process id."""
     traffic: dict[str, Callable[[], tuple[int, int] | None]] = field(default_factory=dict)
     """Of which processes it is counted what they send and receive, and how."""
+    told: dict[str, tuple[str, Callable[[], Told]]] = field(default_factory=dict)
+    """Name → kind in the samples, what a process elsewhere told last of itself."""
     ended: Callable[[], str | None] = lambda: None
     """Why it is not up any more; None while it is."""
 
@@ -83,8 +87,10 @@ class Conduct:
         """Why its target cannot do what the case asks for."""
         return why_load_is_impossible(case) if isinstance(case.work, Load) else None
 
-    def around(self, run: RunDir, case: Case, system: TargetSystem) -> AbstractContextManager[CaseSystem]:
-        """What is up while the case runs."""
+    def around(
+        self, run: RunDir, case: Case, system: TargetSystem, outside: Outside | None = None
+    ) -> AbstractContextManager[CaseSystem]:
+        """What is up while the case runs. `outside`: how agents on other hosts get at it, if some are."""
         return nullcontext(CaseSystem())
 
     def judge(self, case: Case, manifests: Sequence[Manifest]) -> Judgement | None:

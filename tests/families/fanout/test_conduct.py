@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import os
+import socket
 from pathlib import Path
 
 import pytest
 
+from streamgauge.agents.sampler import Told
 from streamgauge.core.errors import BadInput
+from streamgauge.core.outside import Outside
 from streamgauge.core.run_dir import RunDir
+from streamgauge.families.fanout import broker_metrics, servers_there
 from streamgauge.families.fanout.case_gateway import gateway_configuration
 from streamgauge.families.fanout.conduct import FanoutConduct
 from streamgauge.families.fanout.point import FanoutPoint
@@ -14,6 +19,7 @@ from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
+from tests.gateway.server.plain_session import ask
 
 
 def the_case(driver: str, **settings: str) -> Case:
@@ -53,6 +59,63 @@ def test_a_gateway_without_a_kafka_is_refused(tmp_path: Path) -> None:
     around = FanoutConduct().around(RunDir(str(tmp_path)), the_case("push_websocket"), TargetSystem("x"))
     with pytest.raises(BadInput, match="no Kafka address"), around:
         pass
+
+
+def test_servers_that_are_there_are_watched_by_their_ports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as broker, socket.create_server(("127.0.0.1", 0)) as gateway:
+        broker_port, gateway_port = (each.getsockname()[1] for each in (broker, gateway))
+        monkeypatch.setattr(servers_there, "_brokers_of", lambda target: [("127.0.0.1", broker_port)])
+        case = the_case("push_websocket", bootstrap="h:1", gateway=f"http://127.0.0.1:{gateway_port}")
+        with FanoutConduct().around(RunDir(str(tmp_path)), case, TargetSystem("x")) as own:
+            names = [
+                f"broker-1 (found by port {broker_port}: process {os.getpid()})",
+                f"gateway-1 (found by port {gateway_port}: process {os.getpid()})",
+            ]
+            assert own.processes == {
+                names[0]: ("broker", os.getpid()),
+                names[1]: ("gateway", os.getpid()),
+            }
+            assert list(own.traffic) == names[:1]
+
+
+def test_brokers_that_tell_of_themselves_are_asked_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = {
+        "kind": "fanout",
+        "targets": [{"name": "t", "driver": "kafka_confluent", "settings": {"bootstrap": "h:1"}}],
+        "fanout": {"clients": [1], "broker_metrics": ["http://127.0.0.1:1/metrics"]},
+    }
+    workload = Workload.model_validate(content)
+    with pytest.raises(BadInput, match=r"--broker-metrics http://127.0.0.1:1/metrics: cannot be read"):
+        FanoutConduct().check(workload)
+    monkeypatch.setattr(broker_metrics, "asked", lambda url: Told(7, 1.5, 10, 3, None))
+    [case] = make_plan(workload, "run").cases
+    with FanoutConduct().around(RunDir(str(tmp_path)), case, TargetSystem("x")) as own:
+        [(name, (kind, latest))] = own.told.items()
+        assert (name, kind, latest().cpu_s) == ("broker-1 (told by 127.0.0.1:1)", "broker", 1.5)
+        assert own.processes == {}, "who tells of itself is not looked for"
+
+
+@pytest.mark.process
+def test_a_gateway_for_clients_on_other_hosts_lets_nobody_in_without_the_token(tmp_path: Path) -> None:
+    run, outside = RunDir(str(tmp_path)), Outside("127.0.0.2", "the token of this run")
+    case = the_case("push_websocket", bootstrap="127.0.0.1:1")
+    system = TargetSystem("x", {"bootstrap": "127.0.0.1:1"}, {"broker-1": 1})
+    with FanoutConduct().around(run, case, system, outside) as own:
+        assert own.endpoints["gateway"].startswith("http://127.0.0.2:")
+        assert own.endpoints["gateway_login"] == "run_token"
+        path = "/lightstreamer/create_session.txt?LS_protocol=TLCP-2.5.0"
+        session = (
+            "LS_adapter_set=KafkaConnector&LS_cid=test&LS_polling=true&LS_polling_millis=0&LS_idle_millis=0"
+        )
+        answers = [
+            ask(own.endpoints["gateway"], "POST", path, session + login)[1]
+            for login in ("", "&LS_password=a%20guess", "&LS_password=the%20token%20of%20this%20run")
+        ]
+        assert [answer.partition(",")[0] for answer in answers] == ["CONERR", "CONERR", "CONOK"]
 
 
 def test_the_gateway_maps_the_scenario() -> None:

@@ -24,15 +24,17 @@ from streamgauge.families.fanout.document import (
 from streamgauge.families.fanout.figures import fanout_plots
 from streamgauge.families.fanout.point_names import clients_text
 from streamgauge.families.fanout.published import HARDWARE, SLIPS, published
-from streamgauge.families.fanout.result_tables import LATENCY_COUNTS
+from streamgauge.families.fanout.result_tables import LATENCY_COUNTS, POINT_SECONDS
 from streamgauge.families.fanout.show import show_fanout
 from streamgauge.families.fanout.tables import fanout_tables, verdict_table
 from streamgauge.report.document import IntegrityVerdict, State, ValidityVerdict
 from streamgauge.report.markdown_renderer import shown_markdown
 from streamgauge.report.medium import Tone
 from streamgauge.report.page_renderer import render_page
+from streamgauge.report.plot_parts import Plot
 from streamgauge.report.quantities import bits_text, cell_text
 from streamgauge.report.result_tables import ResultTables
+from streamgauge.report.shown import Figures
 from streamgauge.report.shown_tables import Table
 from tests.report.seen import console_text
 
@@ -117,7 +119,26 @@ TABLES = ResultTables(
         LATENCY_COUNTS.name: pa.Table.from_pylist(
             [{"case": "gateway-16000", "latency_ms": ms, "count": 10} for ms in (1, 2, 3, 9)],
             schema=LATENCY_COUNTS.arrow_schema(),
-        )
+        ),
+        POINT_SECONDS.name: pa.Table.from_pylist(
+            [
+                {
+                    **dict.fromkeys(POINT_SECONDS.column_names),
+                    "case": "gateway-16000",
+                    "second": second,
+                    "is_warm_up": second == 0,
+                    "samples": 5,
+                    "p50_ms": 1.0,
+                    "p99_ms": 2.0,
+                    "max_ms": 3.0,
+                    "gateway_cpu_cores": 0.25 * second,
+                    "gateway_memory_bytes": 3.0 * 2**20,
+                    "machine_cpu_cores": 1.0,
+                }
+                for second in (1, 0, 2)
+            ],
+            schema=POINT_SECONDS.arrow_schema(),
+        ),
     }
 )
 
@@ -273,6 +294,37 @@ def test_page_and_markdown_have_it_all() -> None:
     assert "| gateway | 123 (123) |" in markdown
     assert "ZOOM" in markdown
     assert "- Integrity: **all accounted for**" in markdown
+
+
+def test_second_by_second_there_are_a_table_and_plots_of_every_point_that_was_run() -> None:
+    shown = show_fanout(document_of(LADDER), TABLES)
+    [section] = [section for section in shown.sections if section.title.startswith("By second")]
+    assert section.title == "By second: gateway, 16K"
+    figures, table = section.blocks
+    assert isinstance(figures, Figures)
+    assert isinstance(table, Table)
+    assert [plot.title.partition(" over")[0] for plot in figures.figures] == ["Latency", "CPU", "Memory"]
+    cpu, memory = figures.figures[1:]
+    assert isinstance(cpu, Plot)
+    assert isinstance(memory, Plot)
+    assert {line.name: list(line.y) for line in cpu.series} == {
+        "gateway": [0, 0.25, 0.5],
+        "machine": [1, 1, 1],
+    }
+    assert {line.name: list(line.y) for line in memory.series} == {"gateway": [3, 3, 3]}
+    assert [(band.start, band.end) for band in cpu.bands] == [(0, 1)]
+    assert [column.name for column in table.columns] == [
+        *("second", "samples", "p50", "p99", "max"),
+        *("gateway", "machine"),
+    ]
+    assert texts(table)[1] == ["1", "5", "1.000", "2.000", "3.000", "0.250", "1.000"]
+    assert "Second by second" in render_page(shown, {})
+
+
+def test_servers_that_were_there_are_named_beneath_what_they_used() -> None:
+    there = found_of([LADDER[0]]).model_copy(update={"servers_there": ["broker-1 (told by h:1)"]})
+    [busy] = [table for table in fanout_tables(there) if "cores kept busy" in table.title]
+    assert (busy.note or "").endswith("Not started by this run: broker-1 (told by h:1).")
 
 
 def test_plots_by_clients() -> None:

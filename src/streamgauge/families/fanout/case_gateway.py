@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from streamgauge.core.errors import BadInput
+from streamgauge.core.outside import LOGIN, RUN_USER, Outside
 from streamgauge.core.run_dir import RunDir
 from streamgauge.drivers.swarm import ADAPTER_SET
 from streamgauge.families.fanout.point import FanoutPoint
-from streamgauge.families.fanout.port_traffic import port_traffic
 from streamgauge.families.fanout.scenario_messages import keys_of
+from streamgauge.gateway.server.authentication import ANYBODY, user_line
+from streamgauge.gateway.server.settings import Limits
 from streamgauge.launch.conduct import CaseSystem
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case, as_work
@@ -26,15 +27,13 @@ _JSONPATCH_MIN_LENGTH = 500
 
 
 @contextmanager
-def case_gateway(run: RunDir, case: Case, system: TargetSystem) -> Iterator[CaseSystem]:
+def case_gateway(
+    run: RunDir, case: Case, system: TargetSystem, outside: Outside | None = None
+) -> Iterator[CaseSystem]:
     """A gateway where the case's clients are those of one that does not run already; else nothing."""
     point = as_work(case.work, FanoutPoint)
-    if point.via != "gateway":
+    if point.via != "gateway" or case.target.settings.get("gateway"):
         yield CaseSystem()
-        return
-    traffic = _broker_traffic(system)
-    if case.target.settings.get("gateway"):
-        yield CaseSystem(traffic=traffic)
         return
     bootstrap = case.target.settings.get("bootstrap") or system.endpoints.get("bootstrap")
     if not bootstrap:
@@ -51,28 +50,31 @@ def case_gateway(run: RunDir, case: Case, system: TargetSystem) -> Iterator[Case
             "default_diff_order": [point.mapping.diff],
             "jsonpatch_min_length": _JSONPATCH_MIN_LENGTH,
         }
+    if outside is not None:
+        settings |= _open_to(outside, folder)
     gateway = PushGateway(config=config, log_dir=folder, processes=point.gateway_processes, settings=settings)
     with gateway:
         processes = {name: ("gateway", pid) for name, pid in gateway.processes().items()}
-        yield CaseSystem(gateway.endpoints(), processes, traffic, gateway.ended)
+        endpoints = gateway.endpoints()
+        if outside is not None:
+            endpoints[f"gateway{LOGIN}"] = RUN_USER
+        yield CaseSystem(endpoints, processes, ended=gateway.ended)
 
 
-def _broker_traffic(system: TargetSystem) -> dict[str, Callable[[], tuple[int, int] | None]]:
-    """What a broker sends to a gateway and gets from the generator: that few connections are soon counted.
+def _open_to(outside: Outside, folder: Path) -> dict[str, Any]:
+    """Settings of a gateway for clients on other hosts: whoever brings the run's token may come.
 
-    Kafka's own clients count for themselves, and by the thousand.
+    A follower's clients all have its address; a limit of each address is one against strangers, and these
+    have no sessions.
     """
-    addresses = system.endpoints.get("bootstrap", "").split(",")
-    names = [name for name in system.processes if name.startswith("broker")]
-    if len(names) != len(addresses):
-        return {}
-
-    def count(port: int) -> tuple[int, int] | None:
-        told = port_traffic(port)
-        return None if told is None else (told.sent_bytes, told.received_bytes)
-
-    ports = [int(address.rpartition(":")[2]) for address in addresses]
-    return {name: partial(count, port) for name, port in zip(names, ports, strict=True)}
+    users = folder / "users"
+    users.write_text(user_line(ANYBODY, outside.token, is_token=True) + "\n")
+    users.chmod(0o600)
+    return {
+        "host": outside.address,
+        "users": str(users),
+        "limits": {"sessions_per_address": Limits().sessions, "items_of_address": Limits().items_of_all},
+    }
 
 
 def gateway_configuration(point: FanoutPoint, topic: str, bootstrap: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import ClassVar
 
 from streamgauge.core.run_dir import RunDir
+from streamgauge.families.fanout.names import FOUND, TOLD
 from streamgauge.families.fanout.outcomes import known_of
 from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.families.fanout.published import HARDWARE, SLIPS, published
@@ -25,6 +26,7 @@ from streamgauge.report.document import (
 )
 from streamgauge.report.outcomes import outcomes_of
 from streamgauge.report.result_tables import ResultTables, Row
+from streamgauge.tables.results import RESOURCES
 
 _WHOLE = "3full"
 """The scenario whose updates are sent whole: what delta and patch are measured by."""
@@ -151,6 +153,8 @@ class FanoutFound(Part):
     max_frequency: float | str
     scenarios: dict[str, str]
     points: list[Point]
+    servers_there: list[str] = []
+    """servers that the run did not start and whose use was seen, with how they were found"""
     savings: list[Saving]
     published: Published
 
@@ -191,6 +195,7 @@ def fanout_document(run: RunDir, plan: Plan, tables: ResultTables) -> FanoutDocu
         max_frequency=asked.max_frequency,
         scenarios={name: SCENARIOS[name].meaning for name in used},  # type: ignore[index]
         points=points,
+        servers_there=_servers_there(tables),
         savings=savings(points),
         published=Published(hardware=HARDWARE, slips=list(SLIPS)),
     )
@@ -198,6 +203,12 @@ def fanout_document(run: RunDir, plan: Plan, tables: ResultTables) -> FanoutDocu
     held = [point for point in points if point.holds]
     head = head_of(run, plan, {point.case: point for point in points}, counted=held or points)
     return FanoutDocument(**head, fanout=found)
+
+
+def _servers_there(tables: ResultTables) -> list[str]:
+    """By their names in the samples, which say how they were found."""
+    named = dict.fromkeys(tables.tables[RESOURCES.name]["source"].to_pylist())
+    return sorted(name for name in named if f"({FOUND} " in name or f"({TOLD} " in name)
 
 
 def _point(row: Row, planned: FanoutPoint, tables: ResultTables) -> Point:

@@ -86,6 +86,20 @@ def _latency(samples: DataFrame) -> DataFrame:
     return summed.select("case", "samples", "mean_ms", "sd_ms", "min_ms", "max_ms", *ranked)
 
 
+def latency_by_second(samples: DataFrame, generated: DataFrame) -> DataFrame:
+    """One row: the messages of a case that were due within one second since its first."""
+    begins = generated.groupBy("case").agg(fn.min("intended_ns").alias("begin_ns"))
+    known = samples.where(fn.col("intended_ns").isNotNull()).join(fn.broadcast(begins), on="case")
+    second = fn.floor((fn.col("intended_ns") - fn.col("begin_ns")) / NS_PER_S).alias("second")
+    return known.groupBy("case", second).agg(
+        fn.max("is_warm_up").alias("is_warm_up"),
+        fn.count("*").alias("samples"),
+        fn.percentile("latency_ms", fn.lit(0.5)).alias("p50_ms"),
+        fn.percentile("latency_ms", fn.lit(0.99)).alias("p99_ms"),
+        fn.max("latency_ms").alias("max_ms"),
+    )
+
+
 def _seconds(samples: DataFrame) -> DataFrame:
     """The medians of a case's seconds, in their order."""
     second = fn.floor(fn.col("intended_ns") / NS_PER_S).alias("second")

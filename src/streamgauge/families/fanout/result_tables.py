@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streamgauge.tables.column import Column, Table
-from streamgauge.tables.results import CAUSES, PERCENTILES
+from streamgauge.tables.results import CAUSES, PERCENTILES, RESOURCES
 
 _CASE = Column("case", "string", "id of the case")
 
@@ -65,4 +65,28 @@ LATENCY_COUNTS = Table(
     ),
 )
 
-FANOUT_TABLES = (POINTS, LATENCY_COUNTS, CAUSES)
+WATCHED = (*ROLES, "machine")
+
+POINT_SECONDS = Table(
+    "point_seconds",
+    "the messages of one case that were due within one second, and what every role used meanwhile",
+    (
+        _CASE,
+        Column("second", "int64", "since the first message was due, from 0"),
+        Column("is_warm_up", "bool", "whether some of them were warm-up"),
+        Column("samples", "int64", "updates of measured clients"),
+        Column("p50_ms", "float64", "latency from when a message was due"),
+        Column("p99_ms", "float64", "the same"),
+        Column("max_ms", "float64", "the same"),
+        *(
+            Column(f"{role}_{what}", "float64", meaning, nullable=True)
+            for role in WATCHED
+            for what, meaning in (
+                ("cpu_cores", "cores kept busy, all its processes; null where one was not seen"),
+                ("memory_bytes", "resident memory, all its processes"),
+            )
+        ),
+    ),
+)
+
+FANOUT_TABLES = (POINTS, LATENCY_COUNTS, POINT_SECONDS, RESOURCES, CAUSES)

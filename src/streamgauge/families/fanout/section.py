@@ -110,6 +110,8 @@ class Fanout(SpecModel):
     mean_limit: Annotated[Seconds, Field(gt=0)] = 5.0
     """A series ends when the mean latency is above, or when not everything was delivered."""
     drain_timeout: Annotated[Seconds, Field(gt=0)] = 20.0
+    broker_metrics: tuple[str, ...] = ()
+    """http://host:port/metrics of brokers that run elsewhere: Prometheus's text, with CPU and memory."""
     topics: Topics = Topics(name="LTest", own_names=True)
 
     _distinct = field_validator("clients", "scenarios")(distinct)

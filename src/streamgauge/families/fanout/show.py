@@ -10,6 +10,7 @@ from streamgauge.families.fanout.document import FanoutDocument, FanoutFound, Po
 from streamgauge.families.fanout.figures import fanout_plots
 from streamgauge.families.fanout.point_names import clients_text, place_name
 from streamgauge.families.fanout.result_tables import LATENCY_COUNTS
+from streamgauge.families.fanout.second_show import second_sections
 from streamgauge.families.fanout.tables import fanout_tables, verdict_table
 from streamgauge.report.cause_words import cause_text
 from streamgauge.report.medium import EVERYWHERE, ON_PAGE, ON_PAPER, Tone
@@ -36,6 +37,7 @@ def show_fanout(document: FanoutDocument, tables: ResultTables) -> Shown:
         Section("By clients", [Figures(list(fanout_plots(points).values()))], where=ON_PAGE),
         Section("Points", [verdict_table(points), *_remarks(points)]),
         Section("Tables", fanout_tables(fanout)),
+        *second_sections(points, tables),
         Section("What was published", _published(fanout)),
         Section("Statistics", _blocks(document, tables)),
     ]

@@ -51,7 +51,7 @@ def fanout_tables(fanout: FanoutFound) -> list[Table]:
             _percentile_table(f"{name}: percentiles, ms", points),
             accounting_table(f"{name}: every update", points),
             *conflation_tables(f"{name}: conflation", points),
-            *_use_tables(name, points),
+            *_use_tables(name, points, fanout.servers_there),
         ]
     if fanout.savings:
         tables.append(_savings_table(fanout.savings))
@@ -129,7 +129,7 @@ def _short(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0") if value < 100 else f"{value:,.0f}"
 
 
-def _use_tables(name: str, points: list[Point]) -> list[Table]:
+def _use_tables(name: str, points: list[Point], servers_there: Sequence[str]) -> list[Table]:
     """CPU and network in one table, memory in another: both fit a console."""
     roles = [role for role in ROLES if any(getattr(p.use, role).cpu_cores is not None for p in points)]
     cores, memory = [], []
@@ -154,7 +154,8 @@ def _use_tables(name: str, points: list[Point]) -> list[Table]:
             ],
             cores,
             "All processes of a kind, while messages were sent. µs/update: CPU of broker and gateway for "
-            f"each update to each client. Broker sent: bit/s at its sockets.{_unseen(points)}",
+            f"each update to each client. Broker sent: bit/s at its sockets.{_unseen(points)}"
+            f"{_there(servers_there)}",
         ),
         Table(
             f"{name}: memory",
@@ -182,6 +183,10 @@ def _cpu_per_update(point: Point) -> float | None:
     if not (point.rate_per_s and messages and received) or len(known) < len(cores):
         return None
     return 1e6 * sum(known) / (received / messages * point.rate_per_s)
+
+
+def _there(servers: Sequence[str]) -> str:
+    return f" Not started by this run: {', '.join(servers)}." if servers else ""
 
 
 def _unseen(points: list[Point]) -> str:
