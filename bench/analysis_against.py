@@ -17,7 +17,7 @@ from pathlib import Path
 _OWN = Path(__file__).resolve().parents[1]
 _FIGURES = {
     "seconds": "seconds",
-    "cpu_s": "CPU",
+    "cpu_s": "CPU of the machine",
     "first_s": "seconds of 3,000 messages in a new session",
     "again_s": "… when repeated",
 }

@@ -82,13 +82,13 @@ def test_a_run_without_any_events(session, tmp_path):
 
 def as_tasks(monkeypatch):
     """As large runs are whose events lie in order."""
-    monkeypatch.setattr(sizing, "_SMALL_ROWS", -1)
+    monkeypatch.setattr(sizing, "_ROWS_HERE", -1)
     monkeypatch.setattr(pipeline, "feed_by_cogroup", None)
 
 
 def by_cogroup(monkeypatch):
     """As large runs are whose events are in no order."""
-    monkeypatch.setattr(sizing, "_SMALL_ROWS", -1)
+    monkeypatch.setattr(sizing, "_ROWS_HERE", -1)
     monkeypatch.setattr(pipeline, "plan_slices", lambda _: None)
 
 

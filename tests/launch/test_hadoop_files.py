@@ -91,7 +91,7 @@ def test_what_is_not_there_is_known_beside_a_spark_session(run: RunDir, spark: S
 def test_a_run_there_is_analysed_as_one_on_a_disk_is(
     address: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_rows: int
 ) -> None:
-    monkeypatch.setattr(sizing, "_SMALL_ROWS", small_rows)
+    monkeypatch.setattr(sizing, "_ROWS_HERE", small_rows)
     settings = [{"seed": 3, "loss": 0.01, "duplication": 0.01}]
     here, _ = simulate(tmp_path, settings, {"messages": 400, "producers": 2, "consumers": 1, "rate": 1000})
     there = RunDir(f"{address}/copies/{here.id}-{small_rows}")

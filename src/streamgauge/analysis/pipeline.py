@@ -24,7 +24,7 @@ from streamgauge.analysis.feeding.event_files import checked_events
 from streamgauge.analysis.feeding.fed import Fed
 from streamgauge.analysis.feeding.here import feed_here
 from streamgauge.analysis.feeding.row_group_tasks import feed_by_tasks, survey_by_tasks
-from streamgauge.analysis.feeding.sizing import is_small, sized_for
+from streamgauge.analysis.feeding.sizing import is_done_here, sized_for
 from streamgauge.analysis.feeding.slices import RowGroup, plan_slices
 from streamgauge.analysis.joining.facts import AgentClocks
 from streamgauge.analysis.ranges import ranges
@@ -118,7 +118,7 @@ def _feed(
 ) -> Fed:
     messages = [group for group in found if group.table in (events.SENDS.name, events.RECEIVES.name)]
     rows = sum(group.rows for group in messages)
-    if is_small(rows):
+    if is_done_here(rows):
         return feed_here(run, plan, messages, clocks_of)
     session = spark()
     with sized_for(session, rows):

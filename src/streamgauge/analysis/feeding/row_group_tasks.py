@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from streamgauge.analysis.feeding.bucket_tasks import latency_by_tasks
 from streamgauge.analysis.feeding.fed import Fed, all_facts, all_strays, starts_of
 from streamgauge.analysis.feeding.here import feed_here
+from streamgauge.analysis.feeding.leg_tasks import ROWS_A_GROUP, LegTables
 from streamgauge.analysis.feeding.slice_work import SliceWork, joined_slice, slice_work, surveyed
 from streamgauge.analysis.feeding.slices import USUAL, Cutting, RowGroup, Slice
 from streamgauge.analysis.joining.facts import AgentClocks
@@ -25,7 +25,7 @@ from streamgauge.analysis.joining.survey import (
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.plan_file import Plan
 from streamgauge.tables.events import RECEIVES, SENDS
-from streamgauge.tables.results import MESSAGES
+from streamgauge.tables.results import LEGS, MESSAGES
 
 BUCKETS_FOLDER, CELLS_FOLDER = "results/_buckets", "results/_cells"
 MOST_DAMAGE = 200_000
@@ -82,7 +82,7 @@ def feed_by_tasks(
         for number, one in (numbered for task in tasks for numbered in task):
             found = joined_slice(here, one)
             _write(here, here.result(MESSAGES.name), number, found.messages)
-            _write(here, BUCKETS_FOLDER, number, found.buckets)
+            _write(here, BUCKETS_FOLDER, number, found.buckets, ROWS_A_GROUP)
             _write(here, CELLS_FOLDER, number, found.cells)
             yield found.strays, found.claimed
 
@@ -93,14 +93,14 @@ def feed_by_tasks(
             (STRAYS, CLAIMED), zip(*left, strict=True) if left else ((), ()), strict=True
         )
     )
-    buckets, cells = (session.read.parquet(run.url(folder)) for folder in (BUCKETS_FOLDER, CELLS_FOLDER))
-    latencies, histogram = latency_by_tasks(buckets)
+    legs = _in_tasks(session, LegTables(location, list(run.list_files(BUCKETS_FOLDER))), LEGS, lambda _: 1)
+    latencies, histograms = zip(*legs, strict=True)
     fed = Fed(
         starts_of(survey, facts),
-        cells.toArrow(),
+        _cells(run),
         all_strays(strays, survey.damage, claimed, facts),
-        latencies,
-        histogram,
+        pa.concat_tables(latencies),
+        pa.concat_tables(histograms),
     )
     for folder in (BUCKETS_FOLDER, CELLS_FOLDER):
         run.remove(folder)
@@ -142,13 +142,22 @@ def _known_firsts(group: RowGroup) -> Survey | None:
     return Survey(pa.Table.from_pylist([row], schema=FIRSTS), REACH.empty_table(), DAMAGE.empty_table())
 
 
-def _write(run: RunDir, folder: str, number: int, content: pa.Table) -> None:
+def _cells(run: RunDir) -> pa.Table:
+    parts = []
+    for file in run.list_files(CELLS_FOLDER):
+        with run.open_input(file) as stream:
+            parts.append(pq.ParquetFile(stream).read())
+    return pa.concat_tables(parts)
+
+
+def _write(run: RunDir, folder: str, number: int, content: pa.Table, rows_a_group: int | None = None) -> None:
     integers = [f.name for f in content.schema if pa.types.is_integer(f.type)]
     others = [f.name for f in content.schema if f.name not in integers and not pa.types.is_boolean(f.type)]
     with run.open_output(f"{folder}/part-{number:05d}.parquet") as stream:
         pq.write_table(
             content,
             stream,
+            row_group_size=rows_a_group,
             compression="zstd",
             compression_level=1,
             use_dictionary=others,
