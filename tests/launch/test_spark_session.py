@@ -15,6 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streamgauge.core.guardian import temporary_folder, without_mark
+from streamgauge.launch import python_daemon
 from tests.waiting import wait_for
 
 STARTS_SPARK = """
@@ -60,3 +61,10 @@ def test_no_java_is_left_when_we_are_ended_while_it_starts(
 def test_what_java_keeps_for_a_while_is_in_our_folder(spark: SparkSession) -> None:
     system = spark.sparkContext._jvm.java.lang.System  # type: ignore[union-attr]
     assert system.getProperty("java.io.tmpdir") == str(temporary_folder())
+
+
+@pytest.mark.spark
+def test_a_task_here_finds_imported_what_leads_an_agent(spark: SparkSession) -> None:
+    needed = python_daemon._OF_EVERY_TASK
+    loaded = spark.sparkContext.parallelize([needed], 1).map(lambda name: name in sys.modules)
+    assert loaded.collect() == [True]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from streamgauge.core.steady_state import MACHINE_BUSY_SHARE
 from streamgauge.core.verdicts import Cause, CauseCode, Limit, cause
 
 SCHEDULE_LAG_MS = 10.0
@@ -22,8 +23,6 @@ PROCESS_BUSY_CORES = 0.85
 
 BROKER_BUSY_SHARE = 0.85
 """Of all cores of its host: a broker has many threads."""
-
-MACHINE_BUSY_SHARE = 0.90
 
 SLOW_ACK_MS = 100.0
 """A median as long as this is time spent in a full queue, not on the way."""

@@ -27,6 +27,8 @@ LEAST_SLOTS = 16
 """Fewer say nothing: four seconds."""
 MOST_SLOTS = 240
 """Longer series are taken together: what matters of an hour is not a quarter of a second."""
+MACHINE_BUSY_SHARE = 0.90
+"""Of all cores of a host: with less to spare it has none, and figures taken there are of its scheduler."""
 _STILL_MOVING = 0.5
 """Of the tolerance: while warming up, a trend this large over the last slots is waited for: the level is not
 there yet. Smaller ones are not: the decision would come when the slot that it is about has long passed."""

@@ -14,6 +14,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from streamgauge.core.folders import cache_folder
@@ -25,8 +26,32 @@ SWITCH_VARIABLE = "STREAMGAUGE_CLASS_ARCHIVES"
 
 _FOLDER = "class-archives"
 _KEPT_OF_A_NAME = 3
-# An archive that does not fit is no news for anybody: Java goes on without it.
-_SILENT = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds*=off")
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """How a Java is told. One that does not fit is no news for anybody: Java goes on without it."""
+
+    suffix: str
+    silent: tuple[str, ...]
+    use: str
+    make: str
+
+
+_CLASSES = _Kind(
+    ".jsa",
+    ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds*=off"),
+    "-XX:SharedArchiveFile",
+    "-XX:ArchiveClassesAtExit",
+)
+_CLASSES_AND_PROFILES = _Kind(
+    ".aot",
+    ("-Xlog:aot=off", "-Xlog:aot*=off", "-Xlog:cds=off", "-Xlog:cds*=off"),
+    "-XX:AOTCache",
+    "-XX:AOTCacheOutput",
+)
+"""Since Java 25: also what was learnt of methods, which are then compiled after few calls, not thousands."""
+FIRST_WITH_PROFILES = 25
 
 
 class ClassArchive:
@@ -36,24 +61,34 @@ class ClassArchive:
         """`name`: of the kind of process; `flags`: those that are the same in every process of the kind."""
         self._is_on = os.environ.get(SWITCH_VARIABLE, "") != "off"
         self._name = name
-        self.path = cache_folder() / _FOLDER / f"{name}-{_digest(java, jars, flags)}.jsa"
+        self._kind = _CLASSES_AND_PROFILES if java.major >= FIRST_WITH_PROFILES else _CLASSES
+        self.path = cache_folder() / _FOLDER / f"{name}-{_digest(java, jars, flags)}{self._kind.suffix}"
         self._unfinished: Path | None = None
 
     @property
     def is_made(self) -> bool:
         return self.path.is_file()
 
+    @property
+    def has_profiles(self) -> bool:
+        return self._kind is _CLASSES_AND_PROFILES
+
+    @property
+    def is_wanted(self) -> bool:
+        """It is not there, and can be made."""
+        return self._is_on and not self.is_made and self._can_write()
+
     def use(self) -> list[str]:
         """Options for a Java that takes what there is."""
-        return [*_SILENT, f"-XX:SharedArchiveFile={self.path}"] if self._is_on and self.is_made else []
+        return [*self._kind.silent, f"{self._kind.use}={self.path}"] if self._is_on and self.is_made else []
 
     def use_or_make(self) -> list[str]:
         """Options for a Java that leaves an archive at its end if there is none; call `keep` then."""
-        if not self._is_on or self.is_made or not self._can_write():
+        if not self.is_wanted:
             return self.use()
         # If we are killed, Java writes it all the same; there it is removed with all that was ours.
         self._unfinished = temporary_folder() / f"{self.path.name}.{secrets.token_hex(4)}"
-        return [*_SILENT, f"-XX:ArchiveClassesAtExit={self._unfinished}"]
+        return [*self._kind.silent, f"{self._kind.make}={self._unfinished}"]
 
     @property
     def is_in_the_making(self) -> bool:
@@ -89,7 +124,9 @@ class ClassArchive:
 
     def _drop_old(self) -> None:
         """Those of runtimes and jars before; each takes as much room as the jars."""
-        found = sorted(self.path.parent.glob(f"{self._name}-*.jsa"), key=lambda path: path.stat().st_mtime)
+        found = sorted(
+            self.path.parent.glob(f"{self._name}-*{self._kind.suffix}"), key=lambda path: path.stat().st_mtime
+        )
         for old in found[:-_KEPT_OF_A_NAME]:
             old.unlink(missing_ok=True)
 

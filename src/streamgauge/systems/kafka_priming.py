@@ -18,7 +18,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 PRIMING_LIMIT_S = 3.0
 _TOPIC_DEADLINE_S = 5.0
-_MOST_MESSAGES = 60_000
+MOST_MESSAGES = 60_000
 _TOGETHER = 20
 """Requests on their way at a time: it is their number that gets the broker's Java to compile, so each has one
 message, and there is always another one."""
@@ -36,7 +36,13 @@ class Primed:
     took_s: float
 
 
-def prime_kafka(bootstrap: str, brokers: int, is_over: Event) -> Primed | None:
+def prime_kafka(
+    bootstrap: str,
+    brokers: int,
+    is_over: Event,
+    limit_s: float = PRIMING_LIMIT_S,
+    most_messages: int = MOST_MESSAGES,
+) -> Primed | None:
     """Send and receive until the time is up, `is_over` is set or it is enough; None: it cannot be done."""
     topic, begun_s = f"streamgauge-priming-{secrets.token_hex(4)}", time.monotonic()
     connection = {"bootstrap.servers": bootstrap}
@@ -45,7 +51,9 @@ def prime_kafka(bootstrap: str, brokers: int, is_over: Event) -> Primed | None:
         new = NewTopic(topic, num_partitions=brokers, replication_factor=brokers)
         admin.create_topics([new])[topic].result(_TOPIC_DEADLINE_S)
         try:
-            count = _burst(connection, topic, brokers, is_over)
+            count = _burst(
+                connection, topic, brokers, _Until(is_over, time.monotonic() + limit_s, most_messages)
+            )
         finally:
             admin.delete_topics([topic])[topic].result(_TOPIC_DEADLINE_S)
     except (KafkaException, TimeoutError):
@@ -53,16 +61,28 @@ def prime_kafka(bootstrap: str, brokers: int, is_over: Event) -> Primed | None:
     return Primed(count, round(time.monotonic() - begun_s, 3))
 
 
-def _burst(connection: dict[str, str], topic: str, partitions: int, is_over: Event) -> int:
+@dataclass(frozen=True)
+class _Until:
+    """When it is enough."""
+
+    is_over: Event
+    until_s: float
+    most_messages: int
+
+    def is_enough(self, received: int) -> bool:
+        return received >= self.most_messages or time.monotonic() >= self.until_s or self.is_over.is_set()
+
+
+def _burst(connection: dict[str, str], topic: str, partitions: int, until: _Until) -> int:
     """How many messages were received again."""
     sending = {"linger.ms": 0, "acks": "all", "batch.num.messages": 1}
     producer = Producer({**connection, **sending}, logger=_LOGGER)
     reading = {"group.id": topic, "enable.auto.commit": False, "fetch.wait.max.ms": 10}
     consumer = Consumer({**connection, **reading}, logger=_LOGGER)
-    until_s, sent, received = time.monotonic() + PRIMING_LIMIT_S, 0, 0
+    sent, received = 0, 0
     try:
         consumer.assign([TopicPartition(topic, partition, 0) for partition in range(partitions)])
-        while received < _MOST_MESSAGES and time.monotonic() < until_s and not is_over.is_set():
+        while not until.is_enough(received):
             for _ in range(_TOGETHER - len(producer)):
                 producer.produce(topic, _BODY, partition=sent % partitions)
                 sent += 1

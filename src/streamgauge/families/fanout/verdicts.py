@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from streamgauge.analysis.bottleneck import MACHINE_BUSY_SHARE
 from streamgauge.analysis.cause_rows import cause_rows
 from streamgauge.analysis.validity import Judged, validity
+from streamgauge.core.steady_state import MACHINE_BUSY_SHARE
 from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Limit, cause, worst_integrity
 
 Row = dict[str, Any]
