@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.agents import column, run_agents
+from bench.bare_loop import BareLoop
 from bench.kafka_tools import (
     BATCH_BYTES,
     BUFFER_BYTES,
@@ -82,6 +84,8 @@ class Bench:
             "settings": {"bootstrap": bootstrap},
         }
         self._admin = open_driver(Target.model_validate(self._target), {})
+        self._client = {"bootstrap.servers": bootstrap}
+        self._bare = BareLoop(folder)
 
     def produce(self, size: int, messages: int) -> Iterator[str]:
         payloads = payload_file(self._folder, size)
@@ -98,8 +102,14 @@ class Bench:
             with self._topic() as topic:
                 return producer_performance(self._bootstrap, topic, payloads, messages)
 
+        def bare() -> Ran:
+            with self._topic() as topic:
+                return self._bare.run(
+                    "produce", topic, size, messages, {**self._client, **PRODUCING, "acks": 1}
+                )
+
         what = f"produce {size} B against ProducerPerformance"
-        return self._rates(what, ("≥ 1.5" if size < 1000 else "≥ 2", "≤ 0.6"), ours, theirs)
+        return self._rates(what, ("≥ 1.5" if size < 1000 else "≥ 2", "≤ 0.6"), ours, theirs, bare)
 
     def consume(self, size: int, messages: int) -> Iterator[str]:
         topic = own_topic()
@@ -119,9 +129,12 @@ class Bench:
         def theirs() -> Ran:
             return consumer_performance(self._bootstrap, topic, messages)
 
+        def bare() -> Ran:
+            return self._bare.run("consume", topic, size, messages, {**self._client, **CONSUMING})
+
         what = f"consume {size} B against ConsumerPerformance"
         try:
-            yield from self._rates(what, ("≥ 1.1" if size < 1000 else "≥ 1.6", "≤ 0.8"), ours, theirs)
+            yield from self._rates(what, ("≥ 1.1" if size < 1000 else "≥ 1.6", "≤ 0.8"), ours, theirs, bare)
         finally:
             self._admin.remove_topics([topic])
 
@@ -155,23 +168,29 @@ class Bench:
         return float(np.quantile(lag_ms, 0.99))
 
     def _rates(
-        self, what: str, goals: tuple[str, str], ours: Callable[[], Ran], theirs: Callable[[], Ran]
+        self,
+        what: str,
+        goals: tuple[str, str],
+        ours: Callable[[], Ran],
+        theirs: Callable[[], Ran],
+        bare: Callable[[], Ran],
     ) -> Iterator[str]:
-        found: dict[str, list[Ran]] = {"ours": [], "theirs": []}
-        for _ in in_turns(
-            self._pairs, lambda: found["ours"].append(ours()), lambda: found["theirs"].append(theirs())
-        ):
+        """Ours against theirs, and against a bare C loop on librdkafka, in the same turns."""
+        measures = {"ours": ours, "theirs": theirs}
+        if not self._bare.missing:
+            measures["a bare C loop"] = bare
+        found: dict[str, list[Ran]] = {name: [] for name in measures}
+        turns = [partial(_keep, found[name], measure) for name, measure in measures.items()]
+        for _ in in_turns(self._pairs, *turns):
             pass
-        sides = [each[1:] for each in found.values()]
-        yield Ratio(what, goals[0], *([ran.steady.rate_per_s for ran in side] for side in sides)).line(
-            "msg/s"
-        )
-        cpu = Ratio(
-            "… CPU of the client a message", goals[1], *([ran.cpu_us for ran in side] for side in sides)
-        )
-        yield cpu.line("µs")
-        yield _memory_line([[ran.most_mib for ran in side] for side in sides])
-        for name, side in zip(found, sides, strict=True):
+        counted = {name: each[1:] for name, each in found.items()}
+        yield from _compared(what, goals, counted["ours"], counted["theirs"])
+        if self._bare.missing:
+            yield f"… against a bare C loop: not measured, {self._bare.missing}"
+        else:
+            goals = ("≥ 0.85", "stated")
+            yield from _compared("… against a bare C loop", goals, counted["ours"], counted["a bare C loop"])
+        for name, side in counted.items():
             restless = sum(not ran.steady.is_flat for ran in side)
             least = min(ran.steady.count for ran in side)
             yield f"… {name}: flat in {len(side) - restless} of {len(side)} runs, {least:,} messages and more"
@@ -230,6 +249,19 @@ class Bench:
             (sent - intended)[warm_up:] / 1e6,
             sum(watch.most_bytes for watch in watches.values()) / 2**20,
         )
+
+
+def _keep(found: list[Ran], measure: Callable[[], Ran]) -> None:
+    found.append(measure())
+
+
+def _compared(what: str, goals: tuple[str, str], ours: list[Ran], theirs: list[Ran]) -> Iterator[str]:
+    sides = (ours, theirs)
+    rates = Ratio(what, goals[0], *([ran.steady.rate_per_s for ran in side] for side in sides))
+    yield rates.line("msg/s")
+    cpu = Ratio("… CPU of the client a message", goals[1], *([ran.cpu_us for ran in side] for side in sides))
+    yield cpu.line("µs")
+    yield _memory_line([[ran.most_mib for ran in side] for side in sides])
 
 
 def _memory_line(sides: list[list[float]]) -> str:

@@ -36,10 +36,10 @@ class Ratio:
         )
 
 
-def in_turns(pairs: int, ours: Callable[[], None], theirs: Callable[[], None]) -> Iterable[bool]:
+def in_turns(pairs: int, *sides: Callable[[], None]) -> Iterable[bool]:
     """ABBA: whoever goes first gains nothing by it. The first pair only warms the broker: False."""
     for pair in range(pairs + 1):
-        for measure in (ours, theirs) if pair % 2 else (theirs, ours):
+        for measure in sides if pair % 2 else sides[::-1]:
             measure()
         yield pair > 0
 

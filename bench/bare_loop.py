@@ -1,0 +1,63 @@
+"""What librdkafka itself can do: a C loop on the same library and settings that does nothing else."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import confluent_kafka
+
+from bench.kafka_tools import Ran
+from bench.steady import steady_part
+from bench.watched import WatchedCommand
+
+_SOURCE = Path(__file__).parent / "peers" / "rdkafka_loop.c"
+_BUILD_DEADLINE_S = 60
+_DEADLINE_S = 900
+
+
+class BareLoop:
+    """Built in a folder; `missing` says why it cannot be."""
+
+    def __init__(self, folder: Path) -> None:
+        self._program = folder / "rdkafka_loop"
+        compiler, self._library = shutil.which("cc") or shutil.which("gcc"), _librdkafka()
+        self.missing = ""
+        if compiler is None or self._library is None:
+            self.missing = "no C compiler on PATH" if compiler is None else "librdkafka is no file of its own"
+        else:
+            command = [compiler, "-O2", "-o", str(self._program), str(_SOURCE), "-ldl"]
+            subprocess.run(command, check=True, timeout=_BUILD_DEADLINE_S)
+
+    def run(
+        self,
+        what: Literal["produce", "consume"],
+        topic: str,
+        size: int,
+        messages: int,
+        settings: Mapping[str, object],
+    ) -> Ran:
+        """By what it says has been acknowledged or received, window by window."""
+        words = {
+            name: str(value).lower() if isinstance(value, bool) else value for name, value in settings.items()
+        }
+        ran = WatchedCommand(
+            [
+                *(str(self._program), str(self._library), what, topic, str(size), str(messages)),
+                *(f"{name}={value}" for name, value in words.items()),
+            ],
+            _DEADLINE_S,
+        )
+        seen = [(at_s, int(line)) for at_s, line in ran.lines if line != "0"]
+        return Ran.of(steady_part([at_s for at_s, _ in seen], [count for _, count in seen]), ran.watch)
+
+
+@cache
+def _librdkafka() -> Path | None:
+    """Beside confluent-kafka, where a wheel brought it along."""
+    place = Path(confluent_kafka.__file__).parent.parent / "confluent_kafka.libs"
+    return next(place.glob("librdkafka*.so*"), None)
