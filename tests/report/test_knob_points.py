@@ -99,6 +99,23 @@ def test_different_environments_are_said() -> None:
     assert plot.notes == ("The runs' environments differ: cpu.",)
 
 
+def test_swap_disk_and_sysctls_are_part_of_an_environment_and_what_is_not_told_is_no_difference() -> None:
+    plain = document_of("run-a", [point_case(partitions=p) for p in (1, 2)])
+    told = {"swap_bytes": 0, "disk": {"file_system": "ext4"}, "sysctls": {"vm.swappiness": "60"}}
+    one = plain.model_copy(update={"environment": plain.environment | told})
+    swapping = one.model_copy(
+        update={"run": "run-b", "environment": one.environment | {"swap_bytes": 2**30, "disk": {}}}
+    )
+    differing, untold = (
+        knob_plot([one, swapping]),
+        knob_plot([one, plain.model_copy(update={"run": "run-b"})]),
+    )
+    assert differing is not None
+    assert untold is not None
+    assert differing.notes == ("The runs' environments differ: swap_bytes, disk.",)
+    assert untold.notes == ()
+
+
 def test_what_failed_or_has_no_latency_is_said(sweep: RunDir) -> None:
     document = results_document(sweep)
     assert isinstance(document, CasesDocument)

@@ -23,8 +23,14 @@ _SYSCTLS = (
     "net.core.somaxconn",
     "net.ipv4.tcp_rmem",
     "net.ipv4.tcp_wmem",
+    "net.core.netdev_max_backlog",
     "net.ipv4.tcp_low_latency",
+    "net.ipv4.tcp_congestion_control",
     "vm.swappiness",
+    # When a broker's pages are written back, and how many files it may map.
+    "vm.dirty_background_ratio",
+    "vm.dirty_ratio",
+    "vm.max_map_count",
 )
 """What people turn before they measure; those that a kernel has not are left out."""
 _PACKAGES = ("streamgauge", "confluent-kafka", "pyspark", "pyarrow", "numpy")

@@ -59,8 +59,8 @@ class JvmDriver(Driver):
     @abstractmethod
     def inlet(self, options: ConsumerOptions) -> Any: ...
 
-    def loop_facts(self) -> dict[str, Any]:
-        """Settings in force."""
+    def loop_facts(self, options: ProducerOptions | ConsumerOptions) -> dict[str, Any]:
+        """Settings in force of the client that such a loop has; Java runs by then."""
         return {}
 
     @property

@@ -47,7 +47,7 @@ class OrderSender(ClientFacts):
         from streamgauge.drivers.transports_java import java_class, opened, shared_memory
 
         driver.start_java()
-        self._who, self._facts = f"producer {options.number}", driver.loop_facts()
+        self._who, self._facts = f"producer {options.number}", driver.loop_facts(options)
         self._alert_ns = driver.alert_ns
         self._sender = java_class("OrderSender")(_java_orders(tag, options.number))
         shared = [shared_memory(8 * total) for _ in range(3)]
@@ -128,7 +128,7 @@ class OrderReceiver(ClientFacts):
         from streamgauge.drivers.transports_java import java_class, opened, shared_memory
 
         driver.start_java()
-        self._who, self._facts = f"consumer {options.number}", driver.loop_facts()
+        self._who, self._facts = f"consumer {options.number}", driver.loop_facts(options)
         orders = _java_orders(tag, 0)
         idling = java_class("Idling")(driver.idle)
         self._receiver = java_class("OrderReceiver")(orders, driver.inlet(options), idling)

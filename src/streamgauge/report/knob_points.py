@@ -47,7 +47,19 @@ _IN_KNOBS = (
     "producers",
     "consumers",
 )
-_ENVIRONMENT = ("hostname", "cpu", "cores", "memory_bytes", "kernel", "python", "versions")
+_ENVIRONMENT = (
+    "hostname",
+    "cpu",
+    "cores",
+    "memory_bytes",
+    "swap_bytes",
+    "distribution",
+    "kernel",
+    "disk",
+    "sysctls",
+    "python",
+    "versions",
+)
 
 
 @dataclass(frozen=True)
@@ -202,12 +214,12 @@ def _point(cases: list[Case]) -> Point:
 
 def _notes(documents: Sequence[CasesDocument]) -> list[str]:
     """Runs that were made elsewhere, or otherwise, are not set side by side in silence."""
-    first = documents[0].environment
-    differ = [
-        name
-        for name in _ENVIRONMENT
-        if any(document.environment.get(name) != first.get(name) for document in documents[1:])
-    ]
+    differ = []
+    for name in _ENVIRONMENT:
+        # An older run does not tell of its swap: that is no difference.
+        told = [document.environment[name] for document in documents if name in document.environment]
+        if any(one != told[0] for one in told[1:]):
+            differ.append(name)
     notes = [f"The runs' environments differ: {', '.join(differ)}."] if differ else []
     if any((case.main_latency.min or 0.0) <= 0 for d in documents for case in _whole_cases(d)):
         notes.append("Latencies at or below zero have no place on a log axis.")

@@ -1,4 +1,4 @@
-"""Aeron's media driver in a process of its own: the Java one, from its jar alone."""
+"""Aeron's media driver in a process of its own: the Java one, from its jar alone, or the C one if wanted."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from streamgauge.jvm.jars import classpath, fetch, locked_version
 from streamgauge.jvm.java import find_java
 from streamgauge.spec.system import SystemSpec
 from streamgauge.systems import aeron_profiles
+from streamgauge.systems.aeron_c_driver import found_executable, in_its_words, version_of
 from streamgauge.systems.server_process import ServerProcess
 
 _SOURCES = Path(aeron_directory.__file__).parent / "media_driver"
@@ -39,6 +40,8 @@ class AeronMediaDriverSpec(SystemSpec):
     kind: Literal["aeron_media_driver"] = "aeron_media_driver"
     profile: Literal["auto", "low_latency", "few_cores"] = "auto"
     """auto: low_latency from 5 cores on."""
+    executable: str | None = None
+    """The C media driver, `aeronmd` on the PATH or wherever it lies; None: the Java one."""
 
 
 class AeronMediaDriver(ServerProcess):
@@ -55,6 +58,7 @@ class AeronMediaDriver(ServerProcess):
         *,
         log_dir: Path,
         profile: str = aeron_profiles.AUTO,
+        executable: str | None = None,
         properties: Mapping[str, str] | None = None,
         memory: Path | None = None,
     ) -> None:
@@ -62,10 +66,13 @@ class AeronMediaDriver(ServerProcess):
         super().__init__(log_dir=log_dir)
         self._profile = aeron_profiles.chosen(profile, os.cpu_count() or 1)
         self._wanted = {**aeron_profiles.PROFILES[self._profile], **(properties or {})}
-        self._memory = memory
+        self._memory, self._wanted_executable = memory, executable
+        self._executable: Path | None = None
         self.notes: list[str] = []
 
     def _prepare(self) -> None:
+        if self._wanted_executable is not None:
+            self._executable = found_executable(self._wanted_executable)
         self._properties, self.notes = aeron_profiles.within_limits(
             self._wanted, aeron_profiles.socket_limits()
         )
@@ -92,6 +99,8 @@ class AeronMediaDriver(ServerProcess):
 
     def _command(self) -> list[str]:
         options = [f"-D{name}={value}" for name, value in self._all_properties().items()]
+        if self._executable is not None:
+            return [str(self._executable), *options]
         jars = fetch("aeron")
         path = classpath([*jars, compiled(_SOURCES, jars)])
         return [str(find_java().executable), *_JVM, *options, "-cp", path, "io.aeron.driver.MediaDriver"]
@@ -107,22 +116,26 @@ class AeronMediaDriver(ServerProcess):
         return {"directory": str(self.directory)}
 
     def description(self) -> str:
-        return f"Aeron media driver, profile {self._profile}"
+        kind = "Aeron media driver" if self._wanted_executable is None else "Aeron C media driver"
+        return f"{kind}, profile {self._profile}"
 
     def settings(self) -> dict[str, object]:
+        own: dict[str, object] = {"aeron": locked_version("aeron", "aeron-all"), "java": find_java().version}
+        if self._executable is not None:
+            own = {"aeron": version_of(self._executable), "executable": str(self._executable)}
         return {
-            "aeron": locked_version("aeron", "aeron-all"),
-            "java": find_java().version,
+            **own,
             "profile": self._profile,
             "properties": self._all_properties(),
             "notes": self.notes,
         }
 
     def _all_properties(self) -> dict[str, str]:
-        return {
+        whole = {
             **self._properties,
             "aeron.dir": str(self.directory),
             "aeron.dir.delete.on.start": "true",
             "aeron.dir.delete.on.shutdown": "true",
             "aeron.print.configuration": "true",
         }
+        return whole if self._executable is None else in_its_words(whole)

@@ -44,6 +44,15 @@ def test_the_console_has_a_matrix_for_each_operation_and_temperature(compared: R
     assert re.search(r"\d A! \[", text), "a tainted verdict is marked"
 
 
+def test_the_console_has_the_times_of_both_with_their_ratios_and_the_totals(compared: RunDir) -> None:
+    lines = [line.split() for line in console_text(compared).splitlines()]
+    assert lines.count(["cell", "count", "max", "min", "mean", "SD", "CV", "median"]) == 4
+    row = next(line for line in lines if line[:6] == ["5", "×", "10", "B", "·", "one"])
+    assert len(row) == 6 + 7
+    assert ["operation", "A", "one", "B", "two", "A/B", "pairs"] in lines
+    assert [line[0] for line in lines if line and line[0] in ("all", "Produce", "Consume")][:1] == ["all"]
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

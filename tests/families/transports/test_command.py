@@ -86,6 +86,13 @@ def test_a_transport_with_a_wrong_key_is_left_out(tmp_path: Path) -> None:
     assert [case["rate"] for case in made["cases"]] == [2000]
 
 
+def test_the_c_media_driver_is_a_choice_like_any() -> None:
+    made = workload("--transport", "aeron", "--aeron-media-driver", "/opt/aeronmd", "--no-harness")
+    assert {target["system"]["executable"] for target in made["targets"]} == {"/opt/aeronmd"}
+    plain = workload("--transport", "aeron", "--no-harness")
+    assert not any("executable" in target["system"] for target in plain["targets"])
+
+
 def test_a_settings_file_reaches_the_clients(tmp_path: Path) -> None:
     env = tmp_path / "test.env"
     env.write_text("kafka.producers.lingerMs=7\nkafka.consumers.maxPollRecords=1\nkafka.producers.acks=1\n")
@@ -124,6 +131,17 @@ class TestInTheJvm:
         promises = {about["transport"]: about["promises"] for about in part["transports"]}
         assert promises["kafka"] == {"durable": True, "ordered": True, "acked": True}
         assert promises["aeron-udp"] == {"durable": False, "ordered": True, "acked": False}
+
+    def test_the_settings_that_each_client_had_are_recorded(self, run: Path) -> None:
+        """All of Kafka's, not only those that were set: defaults differ from version to version."""
+        clients = json.loads((run / "environment.json").read_text())["clients"]
+        producer, consumer = clients["kafka"]["producer"], clients["kafka"]["consumer"]
+        assert (producer["linger.ms"], producer["acks"], producer["max.block.ms"]) == ("0", "-1", "15000")
+        assert producer["compression.type"] == "none"
+        assert int(consumer["max.poll.records"]) > 0
+        assert {"batch.size", "buffer.memory"} <= set(producer)
+        assert {"fetch.min.bytes", "fetch.max.wait.ms"} <= set(consumer)
+        assert clients["aeron-ipc"]["producer"]["channel"] == "aeron:ipc"
 
     def test_table_and_histograms_are_written(self, run: Path) -> None:
         report = run / "report"

@@ -121,7 +121,10 @@ class Aeron(FleetingDriver, JvmDriver):
     def inlet(self, options: ConsumerOptions) -> Any:
         return self._wiring(f"consumer {options.number}").inlet(options.topics[0], 0)
 
-    def loop_facts(self) -> dict[str, Any]:
+    def loop_facts(self, options: ProducerOptions | ConsumerOptions) -> dict[str, Any]:
+        return self._facts()
+
+    def _facts(self) -> dict[str, Any]:
         return {"channel": self.channel(), "idle": self.settings.idle, "directory": str(self._directory)}
 
     @property
@@ -137,7 +140,7 @@ class Aeron(FleetingDriver, JvmDriver):
             self._client = self._called(
                 who, lambda: java_class("AeronClient")(str(self._directory), self.settings.driver_timeout_ms)
             )
-        return Wiring(self._client, self.channel(), who, self._called, self.loop_facts())
+        return Wiring(self._client, self.channel(), who, self._called, self._facts())
 
     def _called(self, who: str, call: Callable[[], Any]) -> Any:
         """What `call` gives; Aeron's complaints in our words."""

@@ -83,6 +83,9 @@ def transports(
     aeron_profile: Annotated[
         Profile, typer.Option(help="Of the media driver that is started; auto: by cores.")
     ] = Profile.auto,
+    aeron_media_driver: Annotated[
+        str | None, wish("C media driver to start, aeronmd or where it lies; else the Java one.")
+    ] = None,
     harness: Annotated[
         bool, typer.Option("--harness/--no-harness", help="Measure the harness's own cost, too.")
     ] = True,
@@ -95,7 +98,7 @@ def transports(
     named = chosen_names(transport or env.transport or "kafka,aeron")
     names = _without_broken(named, env)
     chosen = engine.value if engine is not None else engine_for(names)
-    choices = TransportChoices(chosen, bootstrap, aeron_dir, aeron_profile.value, env)
+    choices = TransportChoices(chosen, bootstrap, aeron_dir, aeron_profile.value, aeron_media_driver, env)
     ahead = warm_up or env.warm_up or (_JVM_WARM_UP if chosen == "jvm" else "auto")
     if ahead == "auto" and chosen == "jvm":
         raise BadInput(

@@ -19,6 +19,8 @@ class TransportChoices:
     bootstrap: str | None
     aeron_directory: str | None
     aeron_profile: str
+    aeron_executable: str | None
+    """The C media driver; None: the Java one."""
     env: EnvFile
 
 
@@ -79,6 +81,8 @@ def _aeron(transport: str) -> Callable[[TransportChoices], dict[str, Any]]:
             del target["system"]
         else:
             target["system"] |= {"profile": choices.aeron_profile, "properties": env.aeron_properties}
+            if choices.aeron_executable is not None:
+                target["system"]["executable"] = choices.aeron_executable
         return target
 
     return made

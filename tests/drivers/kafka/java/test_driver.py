@@ -9,6 +9,7 @@ import pytest
 
 from streamgauge.core.errors import Unreachable
 from streamgauge.drivers.contract import ConsumerOptions, Driver, Producer, ProducerOptions
+from streamgauge.drivers.engine import jvm_driver
 from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.making import Outgoing
 from streamgauge.payload.ordinal import ordinal_keys
@@ -173,6 +174,21 @@ def test_a_broker_that_is_not_there_is_named(crossing: str) -> None:
     target = target.model_copy(update={"producer_client": {"max.block.ms": 300}})
     with pytest.raises(Unreachable, match=r"producer 0: Kafka at 127\.0\.0\.1:1: "):
         open_driver(target, {}).producer(ProducerOptions(0, ("t",), "value", "all", "none"))
+
+
+def test_the_loops_in_java_tell_every_setting_by_kafkas_own_account() -> None:
+    target = java_target("127.0.0.1:1", linger_ms=7).model_copy(
+        update={"producer_client": {"batch.size": 4321}, "consumer_client": {"max.poll.records": 1}}
+    )
+    driver = jvm_driver(open_driver(target, {}))
+    driver.start_java()
+    producer = driver.loop_facts(ProducerOptions(0, ("t",), "value", "1", "zstd"))
+    consumer = driver.loop_facts(ConsumerOptions(0, ("t",), "value", ((0, 0),), None, {}))
+    wanted = {"linger.ms": "7", "batch.size": "4321", "acks": "1", "compression.type": "zstd"}
+    assert {name: producer[name] for name in wanted} == wanted
+    assert (consumer["max.poll.records"], consumer["enable.auto.commit"].lower()) == ("1", "false")
+    # Nobody set these: they are in force all the same.
+    assert (producer["request.timeout.ms"], consumer["fetch.min.bytes"]) == ("30000", "1")
 
 
 @pytest.mark.broker

@@ -83,7 +83,7 @@ class JavaClient:
         return counted
 
     def settings_in_force(self) -> dict[str, Any]:
-        return {name: value for name, value in self._in_force.items() if value is not None}
+        return _without_nothing(self._in_force)
 
     def shared_settings(self) -> list[SharedSetting]:
         return self._settings.shared(self._in_force)
@@ -113,6 +113,15 @@ def checked_config(settings: ClientSettings, role: Role) -> Any:
     config = _java_config(settings.native)
     _checked_once(config, settings.native, role)
     return config
+
+
+def told_config(settings: ClientSettings, role: Role) -> dict[str, Any]:
+    """All settings that a client with these has, by Kafka's own account: what was not set has its default."""
+    return _without_nothing(_checked_once(_java_config(settings.native), settings.native, role))
+
+
+def _without_nothing(told: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def made(make: Any, who: str, settings: ClientSettings) -> Any:

@@ -24,6 +24,7 @@ from streamgauge.drivers.kafka.java.client import (
     checked_config,
     made,
     start_java,
+    told_config,
 )
 from streamgauge.drivers.kafka.java.records import RecordConsumer, RecordProducer
 from streamgauge.drivers.kafka.java.timed_loops import JavaConsumeLoop, JavaProduceLoop, java_values
@@ -69,6 +70,11 @@ class KafkaJava(KafkaDriver, JvmDriver):
     def alert_ns(self) -> int:
         """A client that takes a millisecond gains nothing by it, and its broker needs the core."""
         return 20_000
+
+    def loop_facts(self, options: ProducerOptions | ConsumerOptions) -> dict[str, Any]:
+        if isinstance(options, ProducerOptions):
+            return told_config(self.producer_settings(options, OWN_PRODUCER), "producer")
+        return told_config(self.consumer_settings(options, OWN_CONSUMER), "consumer")
 
     def outlet(self, options: ProducerOptions, fates: Any) -> Any:
         settings = self.producer_settings(options, OWN_PRODUCER)
