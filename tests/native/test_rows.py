@@ -90,8 +90,14 @@ def test_every_record_is_found_to_be_what_the_twin_finds(given: list[bytes | Non
     assert rows["partition"].tolist() == [i % 3 for i in range(len(given))]
     assert rows["offset"].tolist() == [100 + i for i in range(len(given))]
     assert set(rows["broker_ms"]) == {5}
-    assert rows["received_ns"].tolist() == [1010 + 10 * i for i in range(len(given))]
+    received = rows["received_ns"].tolist()
+    assert received == [1010 + 10 * (i // room) for i in range(len(given))], "a reading for each call"
     assert not errors
+
+
+def test_the_clock_is_read_for_every_eighth_record_at_least() -> None:
+    rows, _ = taken([Event(offset=i) for i in range(40)], 40)
+    assert rows["received_ns"].tolist() == [1010 + 10 * (i // 8) for i in range(40)]
 
 
 def test_the_kinds_of_records_are_told_apart() -> None:

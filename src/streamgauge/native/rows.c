@@ -8,6 +8,8 @@
 
 #include "loops.h"
 
+#define CLOCK_EVERY 8 /* records that were there already, and take 2 µs together; the first of a call has its own */
+
 enum { STATE, PRODUCER, SEQUENCE, PARTITION, OFFSET, SIZE, BROKER_MS, BROKER_TIME, RECEIVED, TOPIC, INTENDED, COLUMNS };
 
 static const column_t WANTED[COLUMNS] = {
@@ -67,7 +69,7 @@ static void keep_row(record_t *record, void *opaque)
     }
     size_t i = rows->count++;
     int kind = 0;
-    rows->received[i] = rows->clock();
+    rows->received[i] = i % CLOCK_EVERY ? rows->received[i - 1] : rows->clock();
     identify(rows, record, i);
     rows->partition[i] = record->partition;
     rows->offset[i] = record->offset;

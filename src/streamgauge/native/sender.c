@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define LOOK_EVERY 64         /* messages, between two looks for delivery reports */
+#define CLOCK_EVERY 16        /* reports that came together, and take 2 µs to be kept */
 #define TURN_MESSAGES 1000    /* as many go to one topic, when all are due */
 #define FULL_WAIT_NS 1000000  /* when the client is full, at most, unless a report comes */
 #define UNTOLD_WAIT_NS 1000000 /* between two looks for reports, where nobody says that one has come */
@@ -77,24 +78,24 @@ static const char SENDER[] = "streamgauge.sender";
 
 /* ---- what became of messages */
 
-static void tell(sender_t *s, int64_t sequence, int32_t partition, int64_t offset, int code)
+static void tell(sender_t *s, int64_t sequence, int32_t partition, int64_t offset, int code, int64_t now_ns)
 {
     size_t i = s->ack_count++;
     ((int64_t *)s->acks[ACK_SEQUENCE].buf)[i] = sequence;
     ((int32_t *)s->acks[ACK_PARTITION].buf)[i] = code ? -1 : partition;
     ((int64_t *)s->acks[ACK_OFFSET].buf)[i] = code ? -1 : offset;
-    ((int64_t *)s->acks[ACK_NS].buf)[i] = s->clock();
+    ((int64_t *)s->acks[ACK_NS].buf)[i] = now_ns;
     ((int32_t *)s->acks[ACK_CODE].buf)[i] = code;
 }
 
 /* Whose it was stands in the message itself: an opaque pointer could be taken for somebody else's. */
-static void keep_report(sender_t *s, const record_t *message)
+static void keep_report(sender_t *s, const record_t *message, int64_t now_ns)
 {
     const unsigned char *head = s->in_key ? message->key : message->payload;
     size_t size = s->in_key ? message->key_len : message->len;
     s->told++;
     if (head && size >= HEADER_BYTES && word_at(head) == s->owner)
-        tell(s, (int64_t)word_at(head + 8), message->partition, message->offset, message->err);
+        tell(s, (int64_t)word_at(head + 8), message->partition, message->offset, message->err, now_ns);
 }
 
 static void note(sender_t *s, int level, const char *facility, const char *words)
@@ -129,8 +130,12 @@ static void look(sender_t *s, int timeout_ms)
         int type = s->event_type(s->event);
         if (type == EVENT_DELIVERY) {
             const record_t *message;
-            while (s->ack_count < s->ack_room && (message = s->event_message(s->event)))
-                keep_report(s, message);
+            int64_t now_ns = 0;
+            for (size_t i = 0; s->ack_count < s->ack_room && (message = s->event_message(s->event)); i++) {
+                if (i % CLOCK_EVERY == 0)
+                    now_ns = s->clock();
+                keep_report(s, message, now_ns);
+            }
             if (s->ack_count == s->ack_room)
                 return; /* there may be more in this event */
         } else
@@ -238,7 +243,7 @@ static int hand_over(sender_t *s, job_t *job, int64_t now_ns)
         if (code == ERR_QUEUE_FULL)
             return REFUSED_FULL;
         s->told++;
-        tell(s, sequence, -1, -1, code);
+        tell(s, sequence, -1, -1, code, now_ns);
     }
     s->taken++;
     return HANDED_OVER;

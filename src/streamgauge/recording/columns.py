@@ -225,21 +225,29 @@ class SendColumns(_ChunkedTable):
             self._fill(self._open[int(number)], acks.sequences[mine], where, acks.offsets[mine], at_ns)
 
     def _fill(self, chunk: _Chunk, sequences: Any, partitions: Any, offsets: Any, acked_ns: Any) -> None:
-        rows = sequences - chunk.first
+        rows = _as_slice(sequences - chunk.first)
         chunk.columns["acked_ns"][rows] = acked_ns
         chunk.columns["partition"][rows] = partitions
         chunk.columns["offset"][rows] = offsets
-        chunk.told += len(rows)
+        chunk.told += len(sequences)
         if self._ends is not None:
-            known = np.asarray(offsets) >= 0
-            where = np.broadcast_to(partitions, known.shape)[known]
-            np.maximum.at(self._ends, (chunk.columns["topic"][rows][known], where), offsets[known] + 1)
+            self._follow(chunk.columns["topic"][rows], partitions, np.asarray(offsets))
+
+    def _follow(self, topics: Any, partitions: Any, offsets: Any) -> None:
+        assert self._ends is not None
+        if self._ends.size == 1:
+            self._ends[0, 0] = max(self._ends[0, 0], int(offsets.max()) + 1)
+            return
+        known = offsets >= 0
+        where = np.broadcast_to(partitions, known.shape)[known]
+        np.maximum.at(self._ends, (topics[known], where), offsets[known] + 1)
 
     def _finished(self, chunk: _Chunk) -> dict[str, Any]:
         columns = super()._finished(chunk)
         unknown = columns["acked_ns"] == 0
-        errors = np.full(chunk.used, None, object)
+        errors = np.full(chunk.used, None, object) if chunk.errors else None
         for sequence, error in chunk.errors.items():
+            assert errors is not None
             errors[sequence - chunk.first] = error
         partitions: Any = np.ma.array(columns["partition"], mask=unknown | (columns["partition"] < 0))
         if self._partition is not None:
@@ -308,3 +316,11 @@ class ReceiveColumns(_ChunkedTable):
             "arrival": np.arange(chunk.first, chunk.first + chunk.used),
             "broker_ms": np.ma.array(columns["broker_ms"], mask=columns["broker_time"] == 0),
         }
+
+
+def _as_slice(rows: NDArray[np.int64]) -> NDArray[np.int64] | slice:
+    """The same rows, where one follows the other: filling a slice takes a fraction of the time."""
+    first, last = int(rows[0]), int(rows[-1])
+    if last - first == len(rows) - 1 and bool((np.diff(rows) == 1).all()):
+        return slice(first, last + 1)
+    return rows

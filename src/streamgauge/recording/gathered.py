@@ -27,7 +27,11 @@ class GatheredFiles:
         now_ns = time.monotonic_ns()
         if not any(self._parts.values()):
             self._oldest_ns = now_ns
-        parts.append(arrow_table(table, {name: column.copy() for name, column in columns.items()}))
+        parts.append(
+            arrow_table(
+                table, {name: None if column is None else column.copy() for name, column in columns.items()}
+            )
+        )
         rows = sum(part.num_rows for part in parts)
         if rows >= CHUNK_ROWS or now_ns - self._oldest_ns > SEAL_AFTER_NS:
             self.flush()
