@@ -99,9 +99,9 @@ def _against_kafka(bench: Bench, parts: list[str], scale: float, sizes: list[int
     if "latency" in parts:
         _say(bench.latency(1000, max(2, int(10 * scale))))
     if "schedule" in parts:
-        for rate in (1000, 50_000):
-            lag = bench.schedule_lag_p99_ms(rate, max(2, int(10 * scale)))
-            print(f"schedule lag p99 at {rate:,}/s: {lag:.3f} ms", flush=True)
+        for rate in (1000, 10_000, 50_000):
+            for linger_ms in (0, 5):
+                _say(bench.schedule(rate, max(2, int(5 * scale)), linger_ms))
 
 
 def _say(lines: Iterable[str]) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 import confluent_kafka
+import numpy as np
+from numpy.typing import NDArray
 
 from bench.kafka_tools import Ran
 from bench.steady import steady_part
@@ -42,18 +44,30 @@ class BareLoop:
         settings: Mapping[str, object],
     ) -> Ran:
         """By what it says has been acknowledged or received, window by window."""
+        ran = self._run(what, topic, size, messages, settings)
+        seen = [(at_s, int(line)) for at_s, line in ran.lines if line != "0"]
+        return Ran.of(steady_part([at_s for at_s, _ in seen], [count for _, count in seen]), ran.watch)
+
+    def lag_ms(
+        self, rate: float, topic: str, size: int, messages: int, settings: Mapping[str, object]
+    ) -> NDArray[np.float64]:
+        """How late each message of a paced load was handed over."""
+        ran = self._run(f"{rate:g}", topic, size, messages, settings)
+        return np.array([int(line) for _, line in ran.lines]) / 1e6
+
+    def _run(
+        self, what: str, topic: str, size: int, messages: int, settings: Mapping[str, object]
+    ) -> WatchedCommand:
         words = {
             name: str(value).lower() if isinstance(value, bool) else value for name, value in settings.items()
         }
-        ran = WatchedCommand(
+        return WatchedCommand(
             [
                 *(str(self._program), str(self._library), what, topic, str(size), str(messages)),
                 *(f"{name}={value}" for name, value in words.items()),
             ],
             _DEADLINE_S,
         )
-        seen = [(at_s, int(line)) for at_s, line in ran.lines if line != "0"]
-        return Ran.of(steady_part([at_s for at_s, _ in seen], [count for _, count in seen]), ran.watch)
 
 
 @cache

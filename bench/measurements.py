@@ -68,7 +68,6 @@ class Delays:
     """One side's latencies."""
 
     latency_ms: NDArray[np.float64]
-    lag_ms: NDArray[np.float64] | None
     most_mib: float
     """Memory of its processes, at its highest."""
 
@@ -151,7 +150,7 @@ class Bench:
                 latencies, watch = latency_twin(
                     self._bootstrap, topic, _LATENCY_SIZE, rate, messages, warm_up
                 )
-            found["theirs"].append(Delays(latencies, None, watch.most_bytes / 2**20))
+            found["theirs"].append(Delays(latencies, watch.most_bytes / 2**20))
 
         for _ in in_turns(self._pairs, ours, theirs):
             pass
@@ -162,10 +161,42 @@ class Bench:
             yield Ratio(what, goal, *figures).line("ms")
         yield _memory_line([[delays.most_mib for delays in side] for side in sides])
 
-    def schedule_lag_p99_ms(self, rate: int, seconds: int) -> float:
-        lag_ms = self._own_delays(rate, rate * seconds, rate).lag_ms
-        assert lag_ms is not None
-        return float(np.quantile(lag_ms, 0.99))
+    def schedule(self, rate: int, seconds: int, linger_ms: int) -> Iterator[str]:
+        """How late messages are handed over, against a C loop that does nothing but wait and hand over."""
+        settings, warm_up, messages = {**_SOCKETS, "linger.ms": linger_ms}, rate, rate * seconds
+        found: dict[str, list[float]] = {"ours": [], "bare": []}
+
+        def ours() -> None:
+            load = {
+                "messages": messages,
+                "warm_up_messages": warm_up,
+                "rate": rate,
+                "consumers": 0,
+                "acks": "1",
+            }
+            run = run_agents(
+                self._folder,
+                {**self._target, "producer_client": settings},
+                {**load, "message": {"size": _LATENCY_SIZE}, "topics": {"name": own_topic()}},
+            )
+            columns = [column(run, "sends", name) for name in ("sequence", "intended_ns", "sent_ns")]
+            sequence, intended, sent = columns
+            shutil.rmtree(run.location)
+            found["ours"].append(_p99((sent - intended)[sequence >= warm_up] / 1e6))
+
+        def bare() -> None:
+            with self._topic() as topic:
+                client = {**self._client, **settings, "acks": 1}
+                late_ms = self._bare.lag_ms(rate, topic, _LATENCY_SIZE, messages + warm_up, client)
+            found["bare"].append(_p99(late_ms[warm_up:]))
+
+        for _ in in_turns(self._pairs, ours, *([] if self._bare.missing else [bare])):
+            pass
+        what = f"schedule lag p99 at {rate:,}/s, linger {linger_ms}, to a C loop"
+        if self._bare.missing:
+            yield f"{what}: {statistics.median(found['ours']):.3f} ms; {self._bare.missing}"
+            return
+        yield Ratio(what, "≤ 2", found["ours"][1:], found["bare"][1:]).line("ms")
 
     def _rates(
         self,
@@ -237,18 +268,20 @@ class Bench:
             },
             watches=watches,
         )
-        intended, sent = column(run, "sends", "intended_ns"), column(run, "sends", "sent_ns")
+        intended = column(run, "sends", "intended_ns")
         sequence, received = column(run, "receives", "sequence"), column(run, "receives", "received_ns")
         if len(received) != messages + warm_up:
             raise RuntimeError(f"{len(received)} of {messages + warm_up} messages came")
         order = np.argsort(column(run, "sends", "sequence"))
-        intended, sent = intended[order], sent[order]
-        latency_ms = (received - intended[sequence]) / 1e6
+        latency_ms = (received - intended[order][sequence]) / 1e6
         return Delays(
             latency_ms[sequence >= warm_up],
-            (sent - intended)[warm_up:] / 1e6,
             sum(watch.most_bytes for watch in watches.values()) / 2**20,
         )
+
+
+def _p99(values: NDArray[np.float64]) -> float:
+    return float(np.quantile(values, 0.99))
 
 
 def _keep(found: list[Ran], measure: Callable[[], Ran]) -> None:

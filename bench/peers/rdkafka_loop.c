@@ -1,9 +1,11 @@
 /* The least a client can do on librdkafka: hand over the same bytes again and again, or count what comes.
  *
  *   rdkafka_loop LIBRARY produce|consume TOPIC BYTES MESSAGES NAME=VALUE …
+ *   rdkafka_loop LIBRARY RATE TOPIC BYTES MESSAGES NAME=VALUE …
  *
  * No stamps, no headers, no checks, no records on disk. Four times a second it prints how many messages have been
- * acknowledged or received by then. The library is the very file that confluent-kafka brings along.
+ * acknowledged or received by then. With a rate it sleeps until each message is due, and prints instead how late each
+ * one was handed over, in ns. The library is the very file that confluent-kafka brings along.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -127,6 +129,38 @@ static void produce(void *client, void *topic, size_t size)
         look(queue, 10);
 }
 
+static void sleep_until(int64_t due_ns)
+{
+    struct timespec due = {due_ns / 1000000000, due_ns % 1000000000};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
+}
+
+static void pace(void *client, void *topic, size_t size, double rate)
+{
+    int (*hand_over)(void *, int32_t, int, void *, size_t, const void *, size_t, void *) = function("rd_kafka_produce");
+    void *(*main_queue)(void *) = function("rd_kafka_queue_get_main");
+    void *queue = main_queue(client);
+    int64_t *late_ns = malloc((size_t)wanted * sizeof *late_ns);
+    char *value = malloc(size);
+    memset(value, 'x', size);
+    int64_t start_ns = now_ns() + 1000000000;
+    for (long sent = 0; sent < wanted;) {
+        int64_t due_ns = start_ns + (int64_t)((double)sent / rate * 1e9), at_ns = now_ns();
+        if (at_ns < due_ns) {
+            look(queue, 0);
+            sleep_until(due_ns);
+        } else if (hand_over(topic, -1, FLAG_COPY, value, size, NULL, 0, NULL) == 0)
+            late_ns[sent++] = at_ns - due_ns;
+        else
+            look(queue, 1); /* it is full */
+    }
+    while (counted < wanted && now_ns() - start_ns < IDLE_NS)
+        look(queue, 10);
+    for (long i = 0; i < wanted; i++)
+        printf("%lld\n", (long long)late_ns[i]);
+    fflush(stdout);
+}
+
 static void count_record(void *message, void *opaque)
 {
     (void)opaque;
@@ -148,7 +182,7 @@ static void consume(void *topic)
 int main(int count, char **words)
 {
     if (count < 6 || !(library = dlopen(words[1], RTLD_NOW))) {
-        fprintf(stderr, "usage: rdkafka_loop LIBRARY produce|consume TOPIC BYTES MESSAGES NAME=VALUE …\n");
+        fprintf(stderr, "usage: rdkafka_loop LIBRARY produce|consume|RATE TOPIC BYTES MESSAGES NAME=VALUE …\n");
         return 1;
     }
     int kind = strcmp(words[2], "consume") == 0;
@@ -159,6 +193,8 @@ int main(int count, char **words)
     void *topic = topic_new(client, words[3], NULL);
     if (kind)
         consume(topic);
+    else if (atof(words[2]) > 0)
+        pace(client, topic, (size_t)atol(words[4]), atof(words[2]));
     else
         produce(client, topic, (size_t)atol(words[4]));
     _Exit(0);

@@ -10,7 +10,7 @@ import pytest
 
 from streamgauge.core.errors import BadInput
 from streamgauge.tables.column import Column, Table
-from streamgauge.tables.events import EVENT_TABLES, MARKS
+from streamgauge.tables.events import EVENT_TABLES, MARKS, SENDS
 
 from .recorder import AGENT, CASE, Recorder
 
@@ -80,6 +80,23 @@ def test_rows_of_every_event_table_are_read_back_with_its_schema(recorder: Recor
     bare = {c.name: None if c.nullable else SAMPLE[c.kind] for c in table.columns}
     recorder.files.write_rows(table, [full, bare])
     assert recorder.rows(table) == [full, bare]
+
+
+def test_numbers_that_are_all_alike_are_written_as_they_are_and_others_packed(recorder: Recorder) -> None:
+    count = 5000
+    numbers = np.arange(count, dtype=np.int32)
+    columns: dict[str, Any] = {c.name: np.zeros(count, np.int64) for c in SENDS.columns}
+    columns |= {"partition": numbers % 7, "sent_ns": np.arange(count) * 1_000_003, "error": None}
+    recorder.files.write(SENDS, columns)
+    [path] = recorder.run.list_files(recorder.run.events(SENDS.name))
+    group = pq.ParquetFile(recorder.run.local(path)).metadata.row_group(0)
+    found = {group.column(n).path_in_schema: group.column(n) for n in range(group.num_columns)}
+    packed = {name for name, column in found.items() if "DELTA_BINARY_PACKED" in column.encodings}
+    assert packed == {"partition", "sequence", "offset", "intended_ns", "sent_ns", "acked_ns"}
+    plain = {name for name, column in found.items() if column.compression == "UNCOMPRESSED"}
+    assert plain == {"intended_ns", "sent_ns"}
+    assert [row["partition"] for row in recorder.rows(SENDS)] == (numbers % 7).tolist()
+    assert all(row["error"] is None for row in recorder.rows(SENDS))
 
 
 def test_no_rows_are_no_file(recorder: Recorder) -> None:
