@@ -195,7 +195,8 @@ class Sending:
             due = extent.cut(sequence, pacer.ahead(sequence, room))
             room = len(due)
         rows = self._columns.free_rows(now_ns)
-        count = min(room, len(rows["sent_ns"]))
+        # Others want their turn as soon as with the twin.
+        count = min(room, len(rows["sent_ns"]), _BENEATH if self.is_alone else _BATCH)
         until_ns = min(end_ns, now_ns + _BENEATH_NS)
         sent = client.send_due(sequence, count, due, rows, until_ns, waits=self.is_alone)
         self._columns.filled(sent, now_ns)

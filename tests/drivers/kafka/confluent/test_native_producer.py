@@ -125,19 +125,28 @@ def native(client: PlayedClient, options: ProducerOptions, messages: Ingredients
 
 
 class PlayedDriver(RealTimeDriver):
-    def __init__(self, client: PlayedClient, clock: Clock, *, is_native: bool) -> None:
+    def __init__(
+        self,
+        client: PlayedClient | None,
+        clock: Clock,
+        *,
+        is_native: bool,
+        shared: PlayedClock | None = None,
+    ) -> None:
+        """Without a client each producer gets one of its own, by the clock that they share."""
         super().__init__()
-        self._played, self._clock, self._is_native = client, clock, is_native
+        self._played, self._clock, self._is_native, self._shared = client, clock, is_native, shared
         self.made: list[Producer] = []
 
     def producer(self, options: ProducerOptions) -> Producer:
+        assert self._played is not None
         self.made.append(PlayedProducer(self._played, self._clock))
         return self.made[-1]
 
     def paced_producer(self, options: ProducerOptions, messages: Ingredients) -> PacedProducer | None:
         if not self._is_native:
             return None
-        made = native(self._played, options, messages)
+        made = native(self._played or PlayedClient(clock=self._shared), options, messages)
         made.clock = self._clock
         self.made.append(made)
         return made
@@ -235,6 +244,24 @@ def test_topics_get_messages_in_turn() -> None:
     assert {topics.count(number) for number in range(3)} <= set(range(20, 41))
 
 
+@pytest.mark.parametrize("rate", [50_000, "unlimited"])
+def test_streams_of_several_partitions_take_turns(rate: Any) -> None:
+    clock = PlayedClock(START_NS - NS_PER_MS, 500)
+    driver = PlayedDriver(None, ReadClock(clock), is_native=True, shared=clock)
+    load = {"streams": "per_partition", "topics": {"count": 2, "partitions": 2}, "message": {"size": 64}}
+    with tempfile.TemporaryDirectory() as folder:
+        stage = Stage(assigned(folder, **load, messages=12_000, rate=rate))
+        stage.produce(driver)
+        rows = stage.sends
+    sent = {number: [row for row in rows if row["producer"] == number] for number in range(4)}
+    for number, own in sent.items():
+        assert [row["sequence"] for row in own] == list(range(3000))
+        assert {(row["topic"], row["partition"]) for row in own} == {(number // 2, number % 2)}
+        assert all(row["acked_ns"] >= row["sent_ns"] >= row["intended_ns"] for row in own)
+    # None is done before every other one has begun, though each could send all it has at once.
+    assert max(own[0]["sent_ns"] for own in sent.values()) < min(own[-1]["sent_ns"] for own in sent.values())
+
+
 def test_a_client_that_is_full_makes_messages_late_and_loses_none() -> None:
     def client(clock: PlayedClock) -> PlayedClient:
         return PlayedClient(refuses=lambda attempt: QUEUE_FULL if 100 <= attempt < 140 else 0, clock=clock)
@@ -308,8 +335,9 @@ def test_without_compiled_loops_there_is_none(monkeypatch: pytest.MonkeyPatch) -
     ingredients = MessageMaker(Message(size=64), 77, 0).ingredients()
     assert ingredients is not None
     options = ProducerOptions(0, ("t-0",), "value", "1", "none")
-    in_python = ClientSettings("librdkafka", "producer", {}, {"oauth_cb": print})
-    assert native_producer(in_python, options, ingredients) is None
+    for unfit in ({"oauth_cb": print}, {"sasl.mechanisms": "OAUTHBEARER"}):
+        in_python = ClientSettings("librdkafka", "producer", {}, unfit)
+        assert native_producer(in_python, options, ingredients) is None
     monkeypatch.setattr(module, "compiled_loops", lambda: None)
     assert native_producer(SETTINGS, options, ingredients) is None
 

@@ -24,7 +24,8 @@ from streamgauge.drivers.kafka.topics import LOGGER
 from streamgauge.native.loading import compiled_loops
 from streamgauge.payload.making import Ingredients, Outgoing
 
-_ACKS_AT_ONCE = 16_384
+_ACKS_AT_ONCE, _ACKS_OF_A_STREAM = 16_384, 1024
+"""A process may have a producer for each of a thousand partitions."""
 _QUEUE_FULL = -184
 _FLUSH_MS = 1
 _CLOSE_DEADLINE_S = 5.0
@@ -53,13 +54,10 @@ class NativeProducer(PacedProducer):
         self._client = OwnClient({**settings.native, **own}, options.number)
         try:
             self._client.open_topics(options.topics[number] for number in numbers)
-            self._acks: tuple[Any, ...] = (
-                np.zeros(_ACKS_AT_ONCE, np.int64),
-                np.zeros(_ACKS_AT_ONCE, np.int32),
-                np.zeros(_ACKS_AT_ONCE, np.int64),
-                np.zeros(_ACKS_AT_ONCE, np.int64),
-                np.zeros(_ACKS_AT_ONCE, np.int32),
-            )
+            room = _ACKS_AT_ONCE if options.place is None else _ACKS_OF_A_STREAM
+            widths = (np.int64, np.int32, np.int64, np.int64, np.int32)
+            self._acks: tuple[Any, ...] = tuple(np.zeros(room, width) for width in widths)
+            """Sequence, partition, offset, when it was told, and why it was not delivered."""
             self._sender = self._made(list(numbers))
         except BaseException:
             self._client.close()

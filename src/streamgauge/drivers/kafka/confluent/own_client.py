@@ -36,8 +36,10 @@ _WAKE = ctypes.c_uint64(1)
 
 
 def takes(settings: Mapping[str, Any]) -> bool:
-    """Whether all of them are such as librdkafka takes: words and numbers, no functions of Python's."""
-    return all(isinstance(value, (str, int, float)) for value in settings.values())
+    """Whether all of them are such as librdkafka takes by itself: words and numbers, no functions of Python,
+    and no tokens that somebody has to fetch when it asks for them."""
+    by_token = "OAUTHBEARER" in (settings.get("sasl.mechanism"), settings.get("sasl.mechanisms"))
+    return not by_token and all(isinstance(value, (str, int, float)) for value in settings.values())
 
 
 class OwnClient:
