@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from confluent_kafka import KafkaError, Message
 
@@ -16,6 +18,7 @@ from streamgauge.drivers.kafka.confluent.consumer import RdkafkaConsumer
 from streamgauge.drivers.kafka.confluent.trouble import PASSING
 from streamgauge.drivers.registry import open_driver
 from streamgauge.payload.reading import Packed
+from streamgauge.tables.events import RECEIVES
 from tests.drivers.kafka.confluent.test_driver import kafka_target
 from tests.drivers.kafka.confluent.test_trouble import LASTING
 from tests.native.played_librdkafka import Event, PlayedQueue
@@ -115,3 +118,25 @@ def test_the_end_of_every_partition_is_heard(told: Told) -> None:
         consumer._batches._topic_name = lambda handle: TOPIC  # type: ignore[method-assign]
     received(consumer, 20)
     assert consumer._ends == {(0, number): 7 for number in range(100)}
+
+
+@pytest.mark.skipif(not batches.available(), reason="the compiled part is not there")
+def test_it_is_not_closed_while_its_records_are_read_nor_read_afterwards() -> None:
+    driver = open_driver(kafka_target("127.0.0.1:1"), {})
+    consumer = driver.consumer(ConsumerOptions(0, (TOPIC,), "value", (), None, {}))
+    assert isinstance(consumer, RdkafkaConsumer)
+    reader, queue = consumer.column_reader(7), consumer._batches
+    assert reader is not None
+    assert queue is not None
+    rows = {c.name: np.zeros(10, getattr(np, c.kind)) for c in RECEIVES.columns}
+    read: list[int] = []
+    reading = threading.Thread(target=lambda: read.append(reader.read(rows, 0.5)))
+    reading.start()
+    while not queue._using.locked() and reading.is_alive():
+        pass
+    consumer.close()
+    reading.join(10)
+    assert read == [0], "closing waited for who read"
+    for use in (lambda: queue.take(0), lambda: queue.take_rows(queue.rows(7), rows, 0)):
+        with pytest.raises(CaseFailed, match="was closed while it was read from"):
+            use()

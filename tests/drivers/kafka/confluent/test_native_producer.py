@@ -19,6 +19,7 @@ from streamgauge.core.clock import NS_PER_MS, NS_PER_S, Clock
 from streamgauge.core.errors import BadInput, CaseFailed, Unreachable
 from streamgauge.drivers.contract import UNKNOWN, Acks, PacedProducer, Producer, ProducerOptions
 from streamgauge.drivers.kafka.confluent import native_producer as module
+from streamgauge.drivers.kafka.confluent import own_client
 from streamgauge.drivers.kafka.confluent.librdkafka import error_words
 from streamgauge.drivers.kafka.confluent.native_producer import NativeProducer, native_producer
 from streamgauge.drivers.kafka.driver import ClientSettings
@@ -440,9 +441,17 @@ def test_a_setting_that_librdkafka_does_not_take_is_named() -> None:
         _paced("127.0.0.1:1", "t", **{"no.such.setting": 1})
 
 
-def test_brokers_that_do_not_answer_are_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
-    from streamgauge.drivers.kafka.confluent import own_client
+def test_a_process_that_was_forked_leaves_the_client_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = own_client.OwnClient({"bootstrap.servers": "127.0.0.1:1"}, 0)
+    with monkeypatch.context() as forked:
+        forked.setattr(own_client.os, "getpid", lambda: -1)
+        client.close()
+    assert client.waiting() >= 0, "it is still alive"
+    client.close()
+    client.close()
 
+
+def test_brokers_that_do_not_answer_are_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_client, "_TOPIC_DEADLINE_MS", 300)
     with pytest.raises(Unreachable, match="producer 0: "):
         _paced("127.0.0.1:1", "t")
