@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import threading
 import uuid
@@ -444,7 +445,7 @@ def test_a_setting_that_librdkafka_does_not_take_is_named() -> None:
 def test_a_process_that_was_forked_leaves_the_client_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     client = own_client.OwnClient({"bootstrap.servers": "127.0.0.1:1"}, 0)
     with monkeypatch.context() as forked:
-        forked.setattr(own_client.os, "getpid", lambda: -1)
+        forked.setattr(os, "getpid", lambda: -1)
         client.close()
     assert client.waiting() >= 0, "it is still alive"
     client.close()
