@@ -21,6 +21,7 @@ SECONDS = {
     "cli/test_hdfs.py": 68,
     "launch/test_known_answers.py": 49,
     "analysis/feeding/test_feeding.py": 47,
+    "cli/test_several_hosts.py": 60,
     "families/limit/test_command.py": 45,
     "launch/test_hadoop_files.py": 39,
     "families/sweep/test_command.py": 33,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -80,23 +81,22 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def test_clients_on_two_followers_of_a_gateway_and_a_kafka_that_the_run_starts(cluster: Cluster) -> None:
     done = cluster.run(
-        *("fanout", "--master", cluster.master, "--via", "gateway,kafka-standalone", "--scenario", "2"),
+        *("fanout", "--master", cluster.master, "--via", "gateway", "--scenario", "2"),
         *("--clients", "40", "--clients-per-process", "20", "--measured", "all"),
         *("--duration", "3s", "--warm-up", "500ms", "--out", str(cluster.folder / "runs")),
     )
     assert done.returncode == 0, done.stderr
     run = one_run(cluster.folder / "runs")
-    points = json.loads((run / "results/results.json").read_text())["fanout"]["points"]
-    assert [point["series"] for point in points] == ["gateway", "kafka-standalone"]
-    for point in points:
-        counts = point["accounting"]
-        assert point["holds"], point
-        assert counts["messages"] == 350
-        assert (counts["missing"], counts["unexpected"]) == (0, 0)
+    [point] = json.loads((run / "results/results.json").read_text())["fanout"]["points"]
+    counts = point["accounting"]
+    assert point["holds"], point
+    assert counts["messages"] == 350, "the generator, on a follower, has got them to the embedded Kafka"
+    assert (counts["missing"], counts["unexpected"]) == (0, 0)
     marks = ds.dataset(run / "events/marks").to_table(columns=["hostname"])
     assert set(marks["hostname"].to_pylist()) == {"left", "right"}
     log = (run / "logs/case-001/gateway.log").read_text()
     assert f"listening on http://{cluster.hosts.addresses['leader']}:" in log
     assert "unsafe (no_users)" not in log
     told = (run / "environment.json").read_text()
-    assert "user_run_token=***" in told, "the broker's settings are kept, its password is not"
+    [login] = set(re.findall(r"user_run_token=(\S+)", told))
+    assert "***" in login, "the broker's settings are kept, its password is not"

@@ -92,11 +92,16 @@ def test_brokers_that_tell_of_themselves_are_asked_before_anything_starts(
     with pytest.raises(BadInput, match=r"--broker-metrics http://127.0.0.1:1/metrics: cannot be read"):
         FanoutConduct().check(workload)
     monkeypatch.setattr(broker_metrics, "asked", lambda url: Told(7, 1.5, 10, 3, None))
+    monkeypatch.setattr(servers_there, "_brokers_of", lambda target: [("h", 1)])
     [case] = make_plan(workload, "run").cases
     with FanoutConduct().around(RunDir(str(tmp_path)), case, TargetSystem("x")) as own:
         [(name, (kind, latest))] = own.told.items()
         assert (name, kind, latest().cpu_s) == ("broker-1 (told by 127.0.0.1:1)", "broker", 1.5)
         assert own.processes == {}, "who tells of itself is not looked for"
+    monkeypatch.setattr(servers_there, "_brokers_of", lambda target: [("h", 1), ("h", 2)])
+    some = FanoutConduct().around(RunDir(str(tmp_path)), case, TargetSystem("x"))
+    with pytest.raises(BadInput, match=r"1 given, and target t has 2 brokers: give one for each"), some:
+        pass
 
 
 @pytest.mark.process

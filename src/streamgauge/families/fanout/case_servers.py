@@ -14,7 +14,12 @@ from streamgauge.families.fanout.broker_metrics import BrokerMetrics, asking
 from streamgauge.families.fanout.case_gateway import case_gateway
 from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.families.fanout.port_traffic import port_traffic
-from streamgauge.families.fanout.servers_there import ServersThere, brokers_there, gateway_there
+from streamgauge.families.fanout.servers_there import (
+    ServersThere,
+    brokers_there,
+    check_one_each,
+    gateway_there,
+)
 from streamgauge.launch.conduct import CaseSystem
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case, as_work
@@ -28,7 +33,9 @@ def case_servers(
 ) -> Iterator[CaseSystem]:
     point = as_work(case.work, FanoutPoint)
     urls, brokers, gateway = point.fanout.broker_metrics, ServersThere(), ServersThere()
-    if not system.processes and not urls:
+    if urls:
+        check_one_each(case.target, urls)
+    elif not system.processes:
         brokers = brokers_there(case.target)
     if point.via == "gateway" and (address := case.target.settings.get("gateway")):
         gateway = gateway_there(str(address))

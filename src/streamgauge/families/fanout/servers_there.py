@@ -6,10 +6,11 @@ of all. How each was found is part of its name in the samples.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from streamgauge.core.errors import StreamgaugeError
+from streamgauge.core.errors import BadInput, StreamgaugeError
+from streamgauge.core.units import counted
 from streamgauge.drivers.kafka.driver import KafkaDriver
 from streamgauge.drivers.push.access import parse_gateway
 from streamgauge.drivers.registry import open_driver
@@ -46,6 +47,16 @@ def brokers_there(target: Target) -> ServersThere:
     return found
 
 
+def check_one_each(target: Target, metrics: Sequence[str]) -> None:
+    """BadInput when some brokers would be taken for all."""
+    count = len(_brokers_of(target)) if target.system is None else target.system.process_count
+    if count and count != len(metrics):
+        raise BadInput(
+            f"--broker-metrics: {len(metrics)} given, and target {target.name} has "
+            f"{counted(count, 'broker')}: give one for each"
+        )
+
+
 def gateway_there(address: str) -> ServersThere:
     """All processes that share its port."""
     place, found = parse_gateway(address), ServersThere()
@@ -54,7 +65,7 @@ def gateway_there(address: str) -> ServersThere:
     return found
 
 
-def _brokers_of(target: Target) -> Iterable[Place]:
+def _brokers_of(target: Target) -> Sequence[Place]:
     driver = open_driver(fill_in(target, environment_of(target)), {})
     try:
         return driver.broker_places(_ASK_DEADLINE_S) if isinstance(driver, KafkaDriver) else ()
