@@ -249,7 +249,7 @@ class SendColumns(_ChunkedTable):
         for sequence, error in chunk.errors.items():
             assert errors is not None
             errors[sequence - chunk.first] = error
-        partitions: Any = np.ma.array(columns["partition"], mask=unknown | (columns["partition"] < 0))
+        partitions = _known(columns["partition"], unknown | (columns["partition"] < 0))
         if self._partition is not None:
             partitions = np.full(chunk.used, self._partition, np.int32)
         return {
@@ -257,8 +257,8 @@ class SendColumns(_ChunkedTable):
             "producer": np.full(chunk.used, self._producer, np.int32),
             "sequence": np.arange(chunk.first, chunk.first + chunk.used),
             "partition": partitions,
-            "offset": np.ma.array(columns["offset"], mask=unknown | (columns["offset"] < 0)),
-            "acked_ns": np.ma.array(columns["acked_ns"], mask=unknown),
+            "offset": _known(columns["offset"], unknown | (columns["offset"] < 0)),
+            "acked_ns": _known(columns["acked_ns"], unknown),
             "error": errors,
         }
 
@@ -314,8 +314,13 @@ class ReceiveColumns(_ChunkedTable):
             **columns,
             "consumer": np.full(chunk.used, self._consumer, np.int32),
             "arrival": np.arange(chunk.first, chunk.first + chunk.used),
-            "broker_ms": np.ma.array(columns["broker_ms"], mask=columns["broker_time"] == 0),
+            "broker_ms": _known(columns["broker_ms"], columns["broker_time"] == 0),
         }
+
+
+def _known(values: NDArray[Any], unknown: NDArray[np.bool_]) -> Any:
+    """Nulls where unknown; where all are known it is the column itself, which nobody has to copy."""
+    return np.ma.array(values, mask=unknown) if unknown.any() else values
 
 
 def _as_slice(rows: NDArray[np.int64]) -> NDArray[np.int64] | slice:
