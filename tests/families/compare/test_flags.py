@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from streamgauge.families.compare.command import compare
@@ -19,7 +21,12 @@ def test_too_few_repetitions_are_said_before_the_start_with_the_number_that_coul
 
 
 def test_what_goes_on_until_it_is_decided_is_not_in_vain() -> None:
-    asked = compare(
-        a="kafka_java", b="kafka_confluent", repeat=8, until_decided=True, bootstrap="127.0.0.1:9092"
-    )
-    assert asked.notes == ()
+    wanted: dict[str, Any] = {
+        "a": "kafka_java",
+        "b": "kafka_confluent",
+        "repeat": 8,
+        "bootstrap": "127.0.0.1:9092",
+    }
+    assert compare(**wanted, until_decided=True, time_limit="10m").notes == ()
+    [said] = compare(**wanted, until_decided=True).notes
+    assert "for 12 hours at most; --time-limit" in said

@@ -136,6 +136,10 @@ def compare(
         "comparison": comparison,
     }
     workload = parse(CompareWorkload, content, "compare")
+    if until_decided and time_limit is None:
+        hours = workload.comparison.time_limit / 3600
+        note = f"rounds are added until every verdict is there, for {hours:g} hours at most; --time-limit 10m"
+        return Asked(workload, (f"{note} for less",))
     return Asked(workload, _in_vain(workload.comparison))
 
 
