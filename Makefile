@@ -1,5 +1,5 @@
 # Two commands: `make demo` and `make test`. Everything they need, they install themselves.
-.PHONY: demo test check proof bench lock browser clean help
+.PHONY: demo test check proof bench lock browser clean help style types tests
 .DEFAULT_GOAL := help
 
 VENV := .venv
@@ -10,8 +10,9 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 UNIT := not broker and not spark and not browser
 # Files of tests side by side, in the order of tests/scheduling.py: each process has a broker and a Spark of its own
-# for all tests that may share one.
-BESIDE := -n 2 --dist loadfile --no-loadscope-reorder
+# for all tests that may share one. Half of a test with a broker is waiting, so there are more than two cores need;
+# unit tests compute. See docs/decisions/0037.
+BESIDE := --dist loadfile --no-loadscope-reorder
 
 help:  ## show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -21,14 +22,12 @@ demo: $(VENV)/.run  ## a small end-to-end test on an embedded Kafka, with its re
 		--test-produce-messages 10000 --test-produce-rate 2000
 
 test: $(VENV)/.dev browser  ## every test, against a real broker and a real browser
-	$(BIN)/ruff format --check . && $(BIN)/ruff check .
-	$(BIN)/mypy && $(BIN)/lint-imports
-	$(BIN)/pytest $(BESIDE) --second-tries
+	@$(MAKE) --no-print-directory style
+	@$(MAKE) --no-print-directory --jobs 2 types tests
 
 check: $(VENV)/.dev  ## the quick gate: format, lint, types, layers, unit tests
-	$(BIN)/ruff format --check . && $(BIN)/ruff check .
-	$(BIN)/mypy && $(BIN)/lint-imports
-	$(BIN)/pytest $(BESIDE) -m "$(UNIT)"
+	@$(MAKE) --no-print-directory style types
+	$(BIN)/pytest -n 2 $(BESIDE) -m "$(UNIT)"
 
 proof: $(VENV)/.dev  ## the long proofs, of which `make test` has a small version
 	STREAMGAUGE_PROOF=1 $(BIN)/pytest -m proof --timeout 3600
@@ -43,6 +42,15 @@ lock: $(VENV)/.dev  ## renew the locked requirements
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header -q --upgrade --extra build --extra all \
 		--extra dev \
 		pyproject.toml -o requirements/dev.lock
+
+style:
+	$(BIN)/ruff format --check . && $(BIN)/ruff check .
+
+types:
+	$(BIN)/mypy && $(BIN)/lint-imports
+
+tests:
+	$(BIN)/pytest -n 3 $(BESIDE) --second-tries
 
 browser:
 	@tools/ensure_browser.sh

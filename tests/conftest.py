@@ -6,18 +6,24 @@ import signal
 import tomllib
 from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
+from typing import Any
 
 import pytest
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from streamgauge.core.errors import NotInstalled, SystemFailed
+from streamgauge.core.guardian import farewell
 from streamgauge.core.other_schemes import other_schemes
+from streamgauge.launch.hadoop_java import hadoop_java
 from streamgauge.launch.spark_session import _SETTINGS, spark_session
 from streamgauge.systems.debian_packages import Program
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.rabbitmq_server import rabbitmq_program
 from streamgauge.systems.redis_server import redis_program
 from tests.scheduling import give_second_tries, heaviest_first
+
+_JAVA_DEADLINE_S = 60.0
 
 # Shipped suites say what an assertion saw, as tests here do.
 pytest.register_assert_rewrite(
@@ -68,6 +74,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         give_second_tries(items)
 
 
+def pytest_sessionfinish() -> None:
+    """As every command ends: nobody leaves a Java for the interpreter to find, and its classes are kept."""
+    context: Any = SparkContext
+    kept = [context._gateway] if context._gateway is not None else []
+    if hadoop_java.cache_info().currsize:
+        kept.append(hadoop_java())
+    for java in kept:
+        java.shutdown()
+        java.proc.stdin.close()  # then it ends
+        java.proc.wait(_JAVA_DEADLINE_S)
+    farewell()
+
+
 @pytest.fixture(autouse=True)
 def _file_systems_of_its_own() -> Iterator[None]:
     """A command that a test carries out in this process says who opens other files: for that test only."""
@@ -78,8 +97,12 @@ def _file_systems_of_its_own() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The bootstrap address of one real broker for the whole session."""
-    with KafkaCluster(brokers=1, log_dir=tmp_path_factory.mktemp("kafka-logs")) as cluster:
+    """The bootstrap address of one real broker for the whole session.
+
+    Nobody measures it: it does not compile for speed, which would take more CPU than it ever saves here.
+    """
+    logs = tmp_path_factory.mktemp("kafka-logs")
+    with KafkaCluster(brokers=1, log_dir=logs, java_options=["-XX:TieredStopAtLevel=1"]) as cluster:
         yield cluster.endpoints()["bootstrap"]
 
 
@@ -89,7 +112,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     with pytest.MonkeyPatch.context() as patch:
         # No agents are run on it: a Python process that has loaded everything may take the next task, too.
         patch.setitem(_SETTINGS, "spark.python.worker.reuse", "true")
-        with spark_session("local[2]", log=tmp_path_factory.mktemp("spark") / "log") as session:
+        log = tmp_path_factory.mktemp("spark") / "log"
+        with spark_session("local[2]", log=log, is_light=True) as session:
             yield session
 
 

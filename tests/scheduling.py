@@ -1,7 +1,7 @@
 """In which order files of tests are begun, and which tests get a second try.
 
-Two processes take one file after another (`--dist loadfile`). The long ones come first: else the last file of
-one process may be the longest of all, and the other process has nothing to do meanwhile.
+A few processes take one file after another (`--dist loadfile`). The long ones come first: else the last file
+of one process may be the longest of all, and the others have nothing to do meanwhile.
 """
 
 from __future__ import annotations
@@ -12,28 +12,37 @@ import pytest
 
 SECONDS = {
     "launch/test_run_cycle.py": 150,
-    "families/compare/test_command.py": 118,
-    "families/transports/test_command.py": 117,
-    "cli/test_leader.py": 95,
-    "families/fanout/test_command.py": 86,
-    "families/e2e/test_command.py": 82,
-    "analysis/test_pipeline.py": 72,
-    "cli/test_hdfs.py": 68,
-    "launch/test_known_answers.py": 49,
-    "analysis/feeding/test_feeding.py": 47,
+    "families/compare/test_command.py": 125,
+    "cli/test_leader.py": 125,
+    "families/transports/test_command.py": 120,
+    "families/fanout/test_command.py": 95,
     "cli/test_several_hosts.py": 60,
-    "families/limit/test_command.py": 45,
+    "cli/test_named_causes.py": 60,
+    "families/e2e/test_command.py": 60,
+    "families/limit/test_command.py": 60,
+    "core/test_guardian.py": 55,
+    "analysis/test_pipeline.py": 55,
+    "analysis/feeding/test_feeding.py": 47,
+    "cli/test_hdfs.py": 45,
+    "launch/test_known_answers.py": 45,
+    "report/test_page_renderer.py": 45,
     "launch/test_hadoop_files.py": 39,
+    "test_wheel.py": 35,
     "families/sweep/test_command.py": 33,
     "cli/test_live.py": 33,
+    "cli/test_ends.py": 32,
+    "gateway/server/storm/test_storm.py": 32,
+    "systems/test_kafka_cluster.py": 30,
+    "cli/test_bad_input.py": 28,
+    "families/toy/test_toy_family.py": 25,
+    "gateway/connector/test_source_outages.py": 25,
     "families/fanout/test_points.py": 23,
     "cli/test_drivers.py": 23,
-    "cli/test_bad_input.py": 21,
-    "report/test_page_renderer.py": 20,
-    "gateway/connector/test_source_outages.py": 17,
-    "systems/test_kafka_cluster.py": 16,
+    "gateway/server/test_official_clients_come_back.py": 22,
+    "gateway/server/test_serving.py": 20,
+    "launch/test_target_run.py": 15,
 }
-"""About how long the longest files took on two cores, from `pytest --durations=40`; others are short."""
+"""About how long the longest files take on two cores, waiting included, from `pytest --durations=0`."""
 
 _MARKS = ("broker", "spark", "browser", "process")
 _FIXTURES = frozenset({"kafka", "spark", "session", "browser", "redis_is_there", "rabbitmq_is_there"})

@@ -115,6 +115,14 @@ def test_the_secret_is_ours_alone_and_on_no_command_line(cluster: Cluster) -> No
     assert not any(secret in line for line in lines)
 
 
+def test_their_java_is_told_to_stay_out_of_the_way_of_what_is_measured(cluster: Cluster) -> None:
+    for process in cluster.processes.values():
+        [java] = [
+            child for child in psutil.Process(process.pid).children(recursive=True) if child.name() == "java"
+        ]
+        assert {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"} <= set(java.cmdline())
+
+
 def test_agents_on_both_followers_and_nothing_lost(document: dict[str, Any]) -> None:
     [case] = document["cases"]
     assert case["status"] == "ok"
@@ -217,7 +225,7 @@ def test_in_two_steps_the_follower_first(kafka: str, tmp_path: Path) -> None:
         assert "sent 500" in led.stdout
         assert made.processes["left"].wait(60) == 0
         assert "so does this follower" in made.said_by("left")
-    newest = streamgauge("results", "--json", "--out", tmp_path / "runs")
+    newest = in_process("results", "--json", "--out", tmp_path / "runs")
     assert json.loads(newest.stdout)["cases"][0]["accounting"]["received"] == 500
 
 

@@ -10,6 +10,7 @@ from tests.jvm.fresh_python import run_fresh
 jpype = pytest.importorskip("jpype")
 
 from streamgauge.jvm import embedded, jni_calls  # noqa: E402 - it needs jpype
+from streamgauge.jvm.jars import fetch  # noqa: E402
 from streamgauge.jvm.jni_calls import CannotCount  # noqa: E402
 
 can_count = pytest.mark.skipif(
@@ -20,7 +21,9 @@ can_count = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def running() -> None:
-    embedded.start([])
+    """With the jars of whoever comes after us in this process: Kafka's classes do not find each other when
+    they are added to a Java that was started without them."""
+    embedded.start(fetch("kafka-clients"))
 
 
 def counted(times: int) -> int:

@@ -13,6 +13,7 @@ import pyspark
 
 from streamgauge.jvm.jars import classpath, fetch
 from streamgauge.jvm.java import find_java
+from streamgauge.launch.driver_java import LIGHT
 
 _START_DEADLINE_S = 90.0
 
@@ -25,7 +26,7 @@ def hdfs(folder: Path) -> Iterator[str]:
     with (folder / "hdfs.log").open("w") as log:
         process = subprocess.Popen(
             [
-                *(find_java().executable, "-Xmx256m", f"-Dhdfs.minidfs.basedir={folder / 'data'}"),
+                *(find_java().executable, *LIGHT, "-Xmx256m", f"-Dhdfs.minidfs.basedir={folder / 'data'}"),
                 *("-cp", classpath(jars)),
                 *("org.apache.hadoop.test.MiniDFSClusterManager", "-datanodes", "1", "-format"),
                 *("-writeDetails", str(details)),

@@ -21,7 +21,8 @@ from streamgauge.jvm.java import find_java
 # Of the Java that does nothing but put together the command line of the other one.
 LAUNCHER_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 
-_LIGHT = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+LIGHT = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+"""For a Java that has little to do, on a machine that others measure on."""
 _FOR_MUCH = ("-XX:+UseParallelGC",)
 _ARCHIVE_DEADLINE_S = 60.0
 
@@ -30,7 +31,7 @@ class DriverJava:
     """One process, or the one that a session before has left running."""
 
     def __init__(self, *, is_light: bool) -> None:
-        self._flags = _LIGHT if is_light else _FOR_MUCH
+        self._flags = LIGHT if is_light else _FOR_MUCH
         jars = sorted((Path(pyspark.__file__).parent / "jars").glob("*.jar"))
         self._archive = ClassArchive("spark", find_java(), jars, self._flags)
         gateway: Any = SparkContext

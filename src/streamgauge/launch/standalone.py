@@ -21,6 +21,7 @@ from streamgauge.core.environment import FOLLOWER_VARIABLE
 from streamgauge.core.errors import BadInput
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.jvm.java import spark_java_home
+from streamgauge.launch.driver_java import LAUNCHER_OPTIONS, LIGHT
 from streamgauge.systems.processes import end, log_text, spawn, why_it_ended
 
 SECRET_IN_SPARK = "_SPARK_AUTH_SECRET"
@@ -58,13 +59,14 @@ class _Daemon:
     def __init__(self, arguments: list[str], settings: dict[str, str], secret: str, log: Path, **more: str):
         home = Path(pyspark.__file__).parent
         own = {"java.io.tmpdir": str(temporary_folder()), **DAEMON_SETTINGS, **settings}
-        options = " ".join(f"-D{key}={value}" for key, value in own.items())
+        options = " ".join([*LIGHT, *(f"-D{key}={value}" for key, value in own.items())])
         environment = {
             **os.environ,
             "JAVA_HOME": str(spark_java_home()),
             "SPARK_HOME": str(home),
             "SPARK_DAEMON_MEMORY": _DAEMON_MEMORY,
             "SPARK_DAEMON_JAVA_OPTS": options,
+            "SPARK_LAUNCHER_OPTS": os.environ.get("SPARK_LAUNCHER_OPTS", LAUNCHER_OPTIONS),
             # Their web pages are for this machine only; what is for others has its own address.
             "SPARK_LOCAL_IP": "127.0.0.1",
             SECRET_IN_SPARK: secret,

@@ -113,11 +113,12 @@ def test_flags_only_make_a_workload(tmp_path: Path) -> None:
 
 
 def test_a_printed_workload_runs_as_the_same(tmp_path: Path) -> None:
-    text = streamgauge(
+    text = in_process(
         "compare", "--a", "simulated", "--b", "simulated", "--produce-only", "--print-workload"
     ).stdout
+    assert "produce_only: true" in text
     (tmp_path / "w.yaml").write_text(text)
-    assert streamgauge("run", tmp_path / "w.yaml", "--print-workload").stdout == text
+    assert in_process("run", tmp_path / "w.yaml", "--print-workload").stdout == text
 
 
 def test_one_driver_on_both_sides_gets_two_names() -> None:
@@ -224,13 +225,13 @@ def test_swapping_a_and_b_inverts_every_verdict(tmp_path: Path) -> None:
     for path in (run / "results" / "results.json", run / "report" / "index.html"):
         path.unlink()
     assert streamgauge("analyze", run).returncode == 0
-    assert streamgauge("report", run).returncode == 0
+    assert in_process("report", run).returncode == 0
     assert without_stages(run) == before
     assert (
         "NumPackets;Length;slowProd;slowCons;quickProd;quickCons"
         in (run / "report" / "csv" / "repetitions-warm.csv").read_text()
     )
-    assert "ok" in streamgauge("runs", "--out", tmp_path / "slow").stdout
+    assert "ok" in in_process("runs", "--out", tmp_path / "slow").stdout
 
 
 def without_stages(run: Path) -> dict[str, Any]:

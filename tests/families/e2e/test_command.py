@@ -94,7 +94,7 @@ def test_the_console_shows_the_seeds_figures(e2e_run: tuple[Path, str]) -> None:
 def test_each_stage_can_be_run_again_from_the_files_before(e2e_run: tuple[Path, str]) -> None:
     run, _ = e2e_run
     before = in_process("results", run, "--csv").stdout
-    assert streamgauge("analyze", run).returncode == 0
+    assert in_process("analyze", run).returncode == 0
     page = run / "report" / "index.html"
     page.unlink()
     done = in_process("report", run)
@@ -120,7 +120,7 @@ def test_a_damaged_event_file_is_named_and_nothing_is_lost(e2e_run: tuple[Path, 
     shutil.copytree(e2e_run[0], run)
     victim = sorted((run / "events" / "sends").rglob("*.parquet"))[0]
     victim.write_bytes(victim.read_bytes()[:-20])
-    done = streamgauge("analyze", run)
+    done = in_process("analyze", run)
     assert done.returncode == 2
     assert victim.name in done.stderr
     assert "Traceback" not in done.stderr

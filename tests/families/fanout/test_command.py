@@ -69,19 +69,9 @@ def test_every_way_and_form_delivers_everything(tmp_path: Path, kafka: str) -> N
 
 
 def test_a_killed_swarm_is_marked_and_the_ladder_goes_on(tmp_path: Path, kafka: str) -> None:
-    arguments = (
-        "fanout",
-        "--bootstrap",
-        kafka,
-        "--clients",
-        "10,20",
-        "--duration",
-        "4s",
-        "--producers",
-        "10",
-    )
+    load = ("--clients", "10,20", "--warm-up", "500ms", "--duration", "4s", "--producers", "10")
     with subprocess.Popen(
-        command(*arguments, "--producers", "10", "--out", tmp_path),
+        command("fanout", "--bootstrap", kafka, *load, "--out", tmp_path),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
