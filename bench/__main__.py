@@ -12,10 +12,11 @@ from bench.aeron import AeronBench
 from bench.analysis_against import analysis_against
 from bench.analysis_cost import analysis_bench, made_up_run
 from bench.analysis_workers import seconds_on_workers
+from bench.delays import DelayBench
 from bench.demo import DEMOS, demos
 from bench.fanout import Fanout
 from bench.jni import CrossingBench
-from bench.measurements import Bench
+from bench.rates import RateBench
 from bench.ratio import PAIRS
 from bench.start_up import start_up
 from bench.verdicts import TRIALS, verdicts
@@ -68,8 +69,9 @@ def main() -> None:
         folder = Path(name)
         if set(arguments.parts) - _WITHOUT_KAFKA:
             with KafkaCluster(brokers=1, log_dir=folder / "kafka") as cluster:
-                bench = Bench(cluster.endpoints()["bootstrap"], folder, arguments.pairs)
-                _against_kafka(bench, arguments.parts, arguments.scale, arguments.sizes)
+                place = (cluster.endpoints()["bootstrap"], folder, arguments.pairs)
+                _rates(RateBench(*place), arguments.parts, arguments.scale, arguments.sizes)
+                _delays(DelayBench(*place), arguments.parts, arguments.scale)
                 if "jni" in arguments.parts:
                     messages = int(50_000 * arguments.scale)
                     _crossings(CrossingBench(cluster.endpoints()["bootstrap"], messages, arguments.pairs))
@@ -91,11 +93,14 @@ def main() -> None:
             _fanout(Fanout(folder, arguments.pairs, arguments.scale), arguments.parts)
 
 
-def _against_kafka(bench: Bench, parts: list[str], scale: float, sizes: list[int]) -> None:
+def _rates(bench: RateBench, parts: list[str], scale: float, sizes: list[int]) -> None:
     for size in sizes if "produce" in parts else ():
         _say(bench.produce(size, int(RATED[size] * scale)))
     for size in sizes if "consume" in parts else ():
         _say(bench.consume(size, int(RATED[size] * scale)))
+
+
+def _delays(bench: DelayBench, parts: list[str], scale: float) -> None:
     if "latency" in parts:
         _say(bench.latency(1000, max(2, int(10 * scale))))
     if "schedule" in parts:

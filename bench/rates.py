@@ -1,0 +1,154 @@
+"""Rates against Kafka's own clients, and against a bare C loop: in turn on the same broker."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bench.agents import column, run_agents
+from bench.kafka_tools import (
+    BATCH_BYTES,
+    BUFFER_BYTES,
+    FETCH_BYTES,
+    IN_FLIGHT,
+    LINGER_MS,
+    Ran,
+    consumer_performance,
+    payload_file,
+    producer_performance,
+)
+from bench.on_kafka import SOCKETS, OnKafka, memory_line
+from bench.ratio import Ratio, in_turns, own_topic
+from bench.steady import looks, steady_part
+from bench.watched import ProcessWatch
+
+PRODUCING = {
+    **SOCKETS,
+    "batch.size": BATCH_BYTES,
+    "linger.ms": LINGER_MS,
+    "queue.buffering.max.kbytes": BUFFER_BYTES // 1024,
+    # So that bytes are the limit, as in Java.
+    "queue.buffering.max.messages": 10_000_000,
+    "max.in.flight.requests.per.connection": IN_FLIGHT,
+}
+CONSUMING = {
+    **SOCKETS,
+    "fetch.message.max.bytes": FETCH_BYTES,
+    # By default librdkafka pauses for a second when it has read 100,000 messages ahead.
+    "queued.min.messages": 200_000,
+    "fetch.queue.backoff.ms": 2,
+}
+
+
+class RateBench(OnKafka):
+    """Rates, CPU and memory."""
+
+    def produce(self, size: int, messages: int) -> Iterator[str]:
+        payloads = payload_file(self._folder, size)
+
+        def ours() -> Ran:
+            run, watch = self._produced(own_topic(), size, messages)
+            acked = column(run, "sends", "acked_ns")
+            shutil.rmtree(run.location)
+            if len(acked) != messages or np.isnan(acked.astype(float)).any():
+                raise RuntimeError(f"{len(acked)} of {messages} messages were recorded as acked")
+            return Ran.of(steady_part(*looks(acked)), watch)
+
+        def theirs() -> Ran:
+            with self._topic() as topic:
+                return producer_performance(self._bootstrap, topic, payloads, messages)
+
+        def bare() -> Ran:
+            with self._topic() as topic:
+                return self._bare.run(
+                    "produce", topic, size, messages, {**self._client, **PRODUCING, "acks": 1}
+                )
+
+        what = f"produce {size} B against ProducerPerformance"
+        return self._rates(what, ("≥ 1.5" if size < 1000 else "≥ 2", "≤ 0.6"), ours, theirs, bare)
+
+    def consume(self, size: int, messages: int) -> Iterator[str]:
+        topic = own_topic()
+        self._produced(topic, size, messages, keep_topic=True)
+        load = {"messages": messages, "message": {"size": size}, "topics": {"name": topic}}
+
+        def ours() -> Ran:
+            reader, watches = {**self._target, "consumer_client": CONSUMING}, dict[str, ProcessWatch]()
+            run = run_agents(self._folder, reader, load, keep_topic=True, only_read=True, watches=watches)
+            state, received = column(run, "receives", "state"), column(run, "receives", "received_ns")
+            shutil.rmtree(run.location)
+            if len(received) < messages or state.any():
+                damaged = int((state > 0).sum())
+                raise RuntimeError(f"{len(received)} of {messages} messages came, {damaged} damaged")
+            return Ran.of(steady_part(*looks(received)), watches["consumer-0"])
+
+        def theirs() -> Ran:
+            return consumer_performance(self._bootstrap, topic, messages)
+
+        def bare() -> Ran:
+            return self._bare.run("consume", topic, size, messages, {**self._client, **CONSUMING})
+
+        what = f"consume {size} B against ConsumerPerformance"
+        try:
+            yield from self._rates(what, ("≥ 1.1" if size < 1000 else "≥ 1.6", "≤ 0.8"), ours, theirs, bare)
+        finally:
+            self._admin.remove_topics([topic])
+
+    def _rates(
+        self,
+        what: str,
+        goals: tuple[str, str],
+        ours: Callable[[], Ran],
+        theirs: Callable[[], Ran],
+        bare: Callable[[], Ran],
+    ) -> Iterator[str]:
+        """Ours against theirs, and against a bare C loop on librdkafka, in the same turns."""
+        measures = {"ours": ours, "theirs": theirs}
+        if not self._bare.missing:
+            measures["a bare C loop"] = bare
+        found: dict[str, list[Ran]] = {name: [] for name in measures}
+        turns = [partial(_keep, found[name], measure) for name, measure in measures.items()]
+        for _ in in_turns(self._pairs, *turns):
+            pass
+        counted = {name: each[1:] for name, each in found.items()}
+        yield from _compared(what, goals, counted["ours"], counted["theirs"])
+        if self._bare.missing:
+            yield f"… against a bare C loop: not measured, {self._bare.missing}"
+        else:
+            goals = ("≥ 0.85", "stated")
+            yield from _compared("… against a bare C loop", goals, counted["ours"], counted["a bare C loop"])
+        for name, side in counted.items():
+            restless = sum(not ran.steady.is_flat for ran in side)
+            least = min(ran.steady.count for ran in side)
+            yield f"… {name}: flat in {len(side) - restless} of {len(side)} runs, {least:,} messages and more"
+
+    def _produced(
+        self, topic: str, size: int, messages: int, *, keep_topic: bool = False
+    ) -> tuple[Any, ProcessWatch]:
+        watches: dict[str, ProcessWatch] = {}
+        load = {"messages": messages, "consumers": 0, "acks": "1", "message": {"size": size}}
+        run = run_agents(
+            self._folder,
+            {**self._target, "producer_client": PRODUCING},
+            {**load, "topics": {"name": topic}},
+            keep_topic=keep_topic,
+            watches=watches,
+        )
+        return run, watches["producer-0"]
+
+
+def _keep(found: list[Ran], measure: Callable[[], Ran]) -> None:
+    found.append(measure())
+
+
+def _compared(what: str, goals: tuple[str, str], ours: list[Ran], theirs: list[Ran]) -> Iterator[str]:
+    sides = (ours, theirs)
+    rates = Ratio(what, goals[0], *([ran.steady.rate_per_s for ran in side] for side in sides))
+    yield rates.line("msg/s")
+    cpu = Ratio("… CPU of the client a message", goals[1], *([ran.cpu_us for ran in side] for side in sides))
+    yield cpu.line("µs")
+    yield memory_line([[ran.most_mib for ran in side] for side in sides])
