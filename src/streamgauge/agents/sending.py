@@ -202,10 +202,9 @@ class Sending:
         self._columns.filled(sent, now_ns)
         if self.is_alone or sent == count:
             return AT_ONCE
-        not_due = pacer is not None and pacer.next_due_ns(sequence + sent) > client.clock.now_ns()
-        if not_due and pacer is not None:
-            return min(pacer.next_due_ns(sequence + sent), end_ns)
-        return client.clock.now_ns() + _FULL_WAIT_NS
+        now_ns = client.clock.now_ns()
+        due_ns = now_ns if pacer is None else pacer.next_due_ns(sequence + sent)
+        return min(due_ns, end_ns) if due_ns > now_ns else now_ns + _FULL_WAIT_NS
 
     def _hand_over(
         self,
