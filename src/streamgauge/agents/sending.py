@@ -34,7 +34,7 @@ _SETTLE_S = 0.01
 _FULL_WAIT_NS = 1_000_000
 _COMMIT_LOOK_NS = 200_000
 _BATCH = 1000
-_BENEATH, _BENEATH_NS = 8192, 20_000_000
+_BENEATH, _BENEATH_NS = 8192, 50_000_000
 """Most messages, and the longest time, that a loop beneath Python is left alone for."""
 AT_ONCE = 0
 """Yielded by a step that wants the next one soon."""

@@ -34,7 +34,7 @@ SENDS = Table(
         Column(
             "sent_ns",
             "int64",
-            "when it was handed over, to about 100 µs: a call's time is spread over its messages",
+            "when it was handed over; in Python's loop to about 100 µs: a call's time, spread evenly",
         ),
         Column("acked_ns", "int64", "when its acknowledgement was seen; null when none came", nullable=True),
         Column("error", "string", "why it was not delivered, in the library's words", nullable=True),
