@@ -24,6 +24,7 @@ STAGES = (
     "launch",
     "analysis",
     "report",
+    "comparing",
     "cli",
 )
 

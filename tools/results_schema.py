@@ -1,13 +1,19 @@
-"""`python tools/results_schema.py`: write the JSON Schema of results documents anew from their models."""
+"""`python tools/results_schema.py`: write the JSON Schemas of documents anew from their models."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from streamgauge.report.schema import SCHEMA_FILE, made_schema_text
+from streamgauge.comparing import schema as of_differences
+from streamgauge.report import schema as of_results
 
-PLACE = Path(__file__).parents[1] / "src" / "streamgauge" / "report" / SCHEMA_FILE
+SOURCES = Path(__file__).parents[1] / "src" / "streamgauge"
+PLACES = {
+    SOURCES / "report" / of_results.SCHEMA_FILE: of_results.made_schema_text,
+    SOURCES / "comparing" / of_differences.SCHEMA_FILE: of_differences.made_schema_text,
+}
 
 if __name__ == "__main__":
-    PLACE.write_text(made_schema_text(), "utf-8")
-    print(PLACE)
+    for place, made in PLACES.items():
+        place.write_text(made(), "utf-8")
+        print(place)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import streamgauge
+from streamgauge.comparing.schema import diff_schema
 from streamgauge.core.run_dir import RunDir
 from streamgauge.families.fanout.show import show_fanout
 from streamgauge.families.sweep.scope_table import scope_section
@@ -141,7 +142,8 @@ def test_tables_and_documents_have_the_same_names() -> None:
 
 
 def names_of_json() -> set[str]:
-    return {name for each in results_schema()["$defs"].values() for name in each.get("properties", ())}
+    models = [*results_schema()["$defs"].values(), *diff_schema()["$defs"].values()]
+    return {name for each in models for name in each.get("properties", ())}
 
 
 def names_of_tables() -> set[str]:

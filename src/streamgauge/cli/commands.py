@@ -23,6 +23,8 @@ _AFTER = {
     ),
     "results": ("results:results_command", "Show the results of a run."),
     "runs": ("runs:runs_app", "List the runs, oldest first; tag them, or remove some."),
+    "diff": ("diff:diff_command", "Say what is different between runs, and how sure that is."),
+    "check": ("check:check_command", "Hold a run to expectations: a gate for CI."),
     "gateway": (
         "gateway:gateway_command",
         "Push Kafka's records to live clients: Lightstreamer's own, over WebSocket or HTTP.",

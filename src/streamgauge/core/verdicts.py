@@ -75,6 +75,10 @@ class CauseCode(StrEnum):
     BOUND_IN_INTERVAL = "bound_in_interval"
     NO_ONE_RATE = "no_one_rate"
     NOT_LOOKED_FOR = "not_looked_for"
+    # Figures of two runs that cannot be compared, and objectives on their ratio.
+    NO_REPEATS = "no_repeats"
+    NOT_ABOVE_ZERO = "not_above_zero"
+    NO_SUCH_CASE = "no_such_case"
     # Warnings: true of the figures, and no reason not to quote them.
     FEW_REPETITIONS = "few_repetitions"
     SPREAD = "spread"

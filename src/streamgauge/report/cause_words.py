@@ -253,6 +253,9 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
     ),
     CauseCode.NO_ONE_RATE: _plain("no one rate was asked for: a share of it cannot be told"),
     CauseCode.NOT_LOOKED_FOR: _plain("nobody looked: it takes consumers, or delivery reports"),
+    CauseCode.NO_REPEATS: _plain("one run of each does not tell how sure this figure is"),
+    CauseCode.NOT_ABOVE_ZERO: _plain("it is not above zero: there is no ratio"),
+    CauseCode.NO_SUCH_CASE: _plain("the baseline has no case with these settings"),
     CauseCode.FEW_REPETITIONS: _of_side(
         lambda f: f"only {f['repetition_count']} repetitions; at least {f['advised_count']} say more"
     ),
@@ -315,6 +318,8 @@ _ADVICE = {
     CauseCode.TOO_FEW_MESSAGES: "measure longer",
     CauseCode.BOUND_IN_INTERVAL: "measure longer, or more often",
     CauseCode.NO_ONE_RATE: "give the bound in messages a second",
+    CauseCode.NO_REPEATS: "give two runs of each, with a comma between",
+    CauseCode.NO_SUCH_CASE: "run the same workload, or another baseline",
     CauseCode.SWAPPED: "give the machine more memory, or run less beside it",
     CauseCode.THROTTLED: "raise the container's CPU limit",
     CauseCode.INCOMPLETE: "run it again to its end",

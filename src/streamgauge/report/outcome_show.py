@@ -58,15 +58,18 @@ def figure_text(found: ObjectiveOutcome) -> str:
     return NOTHING if found.figure is None else _FORMS[BoundUnit(found.unit)](found.figure)
 
 
-def _row(name: str, found: ObjectiveOutcome) -> TableRow:
+def outcome_interval_text(found: ObjectiveOutcome) -> str | None:
     form = _FORMS[BoundUnit(found.unit)]
-    interval = None if found.interval is None else " to ".join(form(end) for end in found.interval)
+    return None if found.interval is None else " to ".join(form(end) for end in found.interval)
+
+
+def _row(name: str, found: ObjectiveOutcome) -> TableRow:
     return row(
         name,
         found.objective,
         Cell(OUTCOME_WORDS[found.outcome], outcome_tone(found.outcome), is_pill=True),
         figure_text(found),
-        interval,
+        outcome_interval_text(found),
         "; ".join(cause_text(cause) for cause in found.causes) or None,
     )
 

@@ -33,7 +33,8 @@ from streamgauge.report.shown_tables import Cell, Column, Table, Unit
 _DOUBTFUL = "too few messages for this percentile"
 
 
-def render_page(shown: Shown, environment: dict[str, object]) -> str:
+def render_page(shown: Shown, environment: dict[str, object] | None) -> str:
+    """`environment`: None of what is of several runs."""
     figures: dict[str, Figure] = {}
     body: list[Markup | None] = [_header(shown)]
     body += [
@@ -41,7 +42,8 @@ def render_page(shown: Shown, environment: dict[str, object]) -> str:
         for number, section in enumerate(shown.sections)
         if Medium.PAGE in section.where
     ]
-    body.append(environment_section(environment))
+    if environment is not None:
+        body.append(environment_section(environment))
     first, *rest = shown.reading or ("",)
     reading = [tag("p", tag("strong", "How to read this."), " ", first)] if first else []
     reading += [tag("p", paragraph) for paragraph in rest]

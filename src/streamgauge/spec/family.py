@@ -11,7 +11,7 @@ The types of higher rooms are named here for the type checker alone.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from streamgauge.agents.assignment import Assignment
     from streamgauge.agents.life import Life
+    from streamgauge.comparing.measured import Measured
     from streamgauge.core.run_dir import RunDir
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
@@ -132,6 +133,13 @@ class Family(ABC, Generic[W]):
 
     def show(self, document: Document, tables: ResultTables) -> Shown | None:
         """What there is to see in its document: headline, tables, figures, notes; no markup."""
+        return None
+
+    # comparing
+
+    def measured(self, document: Document, tables: ResultTables) -> Sequence[Measured] | None:
+        """The parts of its document with settings, verdicts and figures, to be set beside those of another
+        run; None: its cases of messages."""
         return None
 
     # cli

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from streamgauge.families.compare.verdict import PairedRatio, Verdict, holm, verdict
+from streamgauge.families.compare.verdict import PairedRatio, Verdict, verdict
 
 
 def found(ratio: float, low: float, high: float, p: float = 0.0001) -> PairedRatio:
@@ -29,20 +29,6 @@ def test_a_verdict_needs_test_and_interval(ratio: PairedRatio | None, p: float |
 
 def test_the_band_of_equivalence_is_the_same_both_ways() -> None:
     assert verdict(found(1.0, 1 / 1.05, 1.05), 0.9, 5) == "equivalent"
-
-
-@pytest.mark.parametrize(
-    ("p_values", "corrected"),
-    [
-        ([0.01, 0.04, 0.03], [0.03, 0.06, 0.06]),
-        ([0.2, None, 0.01], [0.2, None, 0.02]),
-        ([0.6, 0.7], [1.0, 1.0]),
-        ([], []),
-        ([None], [None]),
-    ],
-)
-def test_holm_against_the_textbook(p_values: list[float | None], corrected: list[float | None]) -> None:
-    assert holm(p_values) == pytest.approx(corrected)
 
 
 def test_only_who_is_faster_is_a_difference() -> None:

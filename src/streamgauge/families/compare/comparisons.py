@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from streamgauge.analysis.cause_rows import cause_rows
+from streamgauge.core.holm import holm
 from streamgauge.core.status import CaseStatus
 from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Validity, cause, worst_integrity
 from streamgauge.families.compare.always_valid import always_valid_ratio, fewest_rounds_for_a_difference
@@ -24,7 +25,7 @@ from streamgauge.families.compare.paired_times import (
 from streamgauge.families.compare.planned_comparison import SIDES, TEMPERATURES, WARM_UP, PlannedComparison
 from streamgauge.families.compare.result_tables import subject_of
 from streamgauge.families.compare.sample import Sample, sample, warnings_of
-from streamgauge.families.compare.verdict import Decision, PairedRatio, Verdict, holm, verdict
+from streamgauge.families.compare.verdict import Decision, PairedRatio, Verdict, verdict
 from streamgauge.plan.cases import Case, as_work
 
 Row = dict[str, Any]

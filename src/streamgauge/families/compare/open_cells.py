@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from streamgauge.core.holm import holm
 from streamgauge.families.compare.always_valid import always_valid_ratio
 from streamgauge.families.compare.paired_times import PairedTimes, Place, place_of_trial
 from streamgauge.families.compare.planned_comparison import SIDES, TEMPERATURES, Cell, PlannedComparison, Side
-from streamgauge.families.compare.verdict import Verdict, holm, verdict
+from streamgauge.families.compare.verdict import Verdict, verdict
 
 _FAILURES_IN_A_ROW = 3
 """After so many of one side the rest of the cell is not tried."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -44,17 +43,6 @@ class PairedRatio:
     """Two-sided, that the ratio is 1; not corrected for other comparisons."""
     detectable: float | None
     """A true ratio this far above 1 (or below 1/…) would have been found in four of five such runs."""
-
-
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's correction over all that were tested; those that were not stay None."""
-    tested = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
-    corrected: list[float | None] = [None] * len(p_values)
-    least = 0.0
-    for rank, (p, place) in enumerate(tested):
-        least = max(least, min(1.0, p * (len(tested) - rank)))
-        corrected[place] = least
-    return corrected
 
 
 def verdict(ratio: PairedRatio | None, corrected_p: float | None, equivalence_percent: float) -> Verdict:
