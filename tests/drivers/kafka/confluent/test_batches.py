@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from streamgauge.core.errors import CaseFailed
-from streamgauge.drivers.contract import Consumer, ConsumerOptions, Driver
+from streamgauge.drivers.contract import ColumnReader, Consumer, ConsumerOptions, Driver
 from streamgauge.drivers.kafka.confluent import batches as rdkafka_batches
 from streamgauge.drivers.registry import open_driver
+from streamgauge.payload.making import MessageMaker
 from streamgauge.payload.reading import Packed
+from streamgauge.spec.load import Message
 from streamgauge.spec.topics import Topics
-from streamgauge.tables.events import BROKER_TIME_APPEND
+from streamgauge.tables.events import BROKER_TIME_APPEND, CORRUPT, INTACT, RECEIVES, UNEXPECTED
 from tests.drivers.kafka.confluent.test_driver import kafka_target
 from tests.native.played_librdkafka import COMPILES
 
@@ -37,6 +39,11 @@ def _consumer(driver: Driver, names: tuple[str, ...], places: tuple[tuple[int, i
 def _poll_for_ten_seconds(consumer: Consumer) -> None:
     for _ in range(100):
         consumer.poll(0.1)
+
+
+def _read_for_ten_seconds(reader: ColumnReader, rows: dict[str, Any]) -> None:
+    for _ in range(100):
+        reader.read(rows, 0.1)
 
 
 @pytest.mark.broker
@@ -105,6 +112,39 @@ def test_a_topic_deleted_by_somebody_else_ends_the_case_and_is_named(kafka: str,
         _poll_for_ten_seconds(consumer)
     consumer.close()
     driver.remove_topics([name])  # nothing is left behind, so that is no error
+
+
+@pytest.mark.broker
+@pytest.mark.skipif(not COMPILES, reason="no C compiler, or no Python.h")
+def test_records_of_strangers_and_a_deleted_topic_do_no_harm_to_who_reads_into_columns(kafka: str) -> None:
+    news = {"topic.metadata.propagation.max.ms": 500, "topic.metadata.refresh.interval.ms": 500}
+    driver, name = open_driver(kafka_target(kafka, consumer_client=news), {}), f"t-{uuid.uuid4().hex[:8]}"
+    driver.prepare_topics(Topics(name=name, partitions=2), (name,))
+    ours = MessageMaker(Message(size=100), 77, 3).make(5, np.array([9])).values[0]
+    values = [ours, ours[:-1], ours[:31], b"", None, b"x" * 5000]
+    producer = confluent_kafka.Producer({"bootstrap.servers": kafka})
+    for value in values:
+        producer.produce(name, value, partition=1)
+    assert producer.flush(30) == 0
+    places = ((0, 0), (0, 1))
+    consumer = driver.consumer(ConsumerOptions(0, (name,), "value", places, None, dict.fromkeys(places, 0)))
+    reader = consumer.column_reader(77)
+    assert reader is not None
+    consumer.wait_ready(30)
+    rows: dict[str, Any] = {c.name: np.zeros(16, getattr(np, c.kind)) for c in RECEIVES.columns}
+    count = 0
+    for _ in range(100):
+        count += reader.read({column: held[count:] for column, held in rows.items()}, 0.1)
+        if count == len(values):
+            break
+    assert rows["state"][:count].tolist() == [INTACT, CORRUPT] + [UNEXPECTED] * 4
+    assert rows["size_bytes"][:count].tolist() == [len(value or b"") for value in values]
+    assert (rows["sequence"][0], rows["producer"][0], rows["partition"][0]) == (5, 3, 1)
+    assert rows["offset"][:count].tolist() == list(range(6))
+    driver.remove_topics([name])
+    with pytest.raises(CaseFailed, match=rf"a topic is gone .*{name}"):
+        _read_for_ten_seconds(reader, rows)
+    consumer.close()
 
 
 @pytest.mark.broker

@@ -188,7 +188,7 @@ _messages = st.one_of(
     failed=st.dictionaries(st.integers(0, 300), st.just(TIMED_OUT), max_size=5),
     told=st.lists(st.integers(0, 200), min_size=1, max_size=5),
 )
-@tries(25, 1500)
+@tries(25, 400)
 def test_the_same_load_gives_the_same_events_as_in_python(
     message: dict[str, Any], count: int, refused: dict[int, int], failed: dict[int, int], told: list[int]
 ) -> None:
