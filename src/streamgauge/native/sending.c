@@ -56,7 +56,7 @@ static void keep_note(sender_t *s, void *event, int type)
     if (type == EVENT_LOG && s->event_log(event, &facility, &words, &level) == 0)
         note(s, level, facility, words);
     else if (type == EVENT_ERROR)
-        note(s, 4, "ERROR", s->event_words(event));
+        note(s, 7, "ERROR", s->event_words(event)); /* what there is to know of it is logged beside it */
 }
 
 void look_for_reports(sender_t *s, int timeout_ms)
