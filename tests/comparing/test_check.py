@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
+import jsonschema
 import pytest
 
 from streamgauge.comparing.check import CheckDocument, check_document
 from streamgauge.comparing.check_show import junit_xml, show_check
 from streamgauge.comparing.expectations import load_expectations
 from streamgauge.comparing.measured import measured_run
+from streamgauge.comparing.schema import diff_schema
 from streamgauge.core.outcomes import Outcome
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.markdown_renderer import shown_markdown
@@ -47,6 +50,7 @@ def outcomes(document: CheckDocument) -> dict[str, Outcome]:
 
 def test_what_is_kept_is_a_pass(tmp_path: Path, base: RunDir) -> None:
     found = checked(tmp_path, base, "objectives: [p99<1s, lost=0, valid]")
+    jsonschema.Draft202012Validator(diff_schema()).validate(json.loads(found.model_dump_json()))
     assert found.outcome is MET
     assert outcomes(found) == {"status ok": MET, "p99<1000ms": MET, "lost=0": MET, "valid": MET}
 

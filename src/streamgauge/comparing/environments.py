@@ -8,7 +8,7 @@ from typing import Any
 
 from streamgauge.comparing.document import Changed
 from streamgauge.comparing.matching import differing
-from streamgauge.comparing.measured import flat
+from streamgauge.report.settings_text import by_path
 
 _EACH_RUNS_OWN = ("live_view", "resumed", "master")
 """Beginnings of paths. The master says how many agents there were, which is a setting."""
@@ -29,7 +29,7 @@ def environment_differences(base: Mapping[str, Any], new: Mapping[str, Any]) -> 
 def _lasting(environment: Mapping[str, Any]) -> dict[str, Any]:
     return {
         path: _plain(value)
-        for path, value in flat(environment).items()
+        for path, value in by_path(environment, ".").items()
         if not path.startswith(_EACH_RUNS_OWN) and not _OWN_NAMES & set(path.split("."))
     }
 

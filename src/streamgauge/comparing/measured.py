@@ -17,6 +17,7 @@ from streamgauge.report.case_document import Case, CasesDocument
 from streamgauge.report.document import Document, ValidityVerdict
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.results import results_document
+from streamgauge.report.settings_text import by_path
 from streamgauge.spec.families import family_of
 from streamgauge.spec.metrics import RATE, BoundUnit, Metric, duration, percentile
 from streamgauge.tables.percentile_support import fewest_beyond
@@ -133,18 +134,7 @@ def case_settings(case: Case) -> dict[str, Any]:
     if content.pop("warm_up_ended") is not None:
         del content["warm_up_messages"]
     del content["warm_up_s"]
-    return {**found, **flat(content)}
-
-
-def flat(content: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """By dotted path."""
-    found: dict[str, Any] = {}
-    for name, value in content.items():
-        if isinstance(value, Mapping):
-            found |= flat(value, f"{before}{name}.")
-        else:
-            found[f"{before}{name}"] = value
-    return found
+    return {**found, **by_path(content, ".")}
 
 
 def unit_of(metric: Metric) -> str:

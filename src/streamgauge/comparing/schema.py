@@ -1,4 +1,4 @@
-"""The JSON Schema of differences and histories: made from the models."""
+"""The JSON Schema of differences, histories and checks: made from the models."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
+from streamgauge.comparing.check import CheckDocument
 from streamgauge.comparing.document import DiffDocument, HistoryDocument
 
 SCHEMA_FILE = "diff.schema.json"
@@ -15,7 +16,7 @@ SCHEMA_FILE = "diff.schema.json"
 
 def made_schema() -> dict[str, Any]:
     """Told apart by `kind`."""
-    union: Any = Annotated[DiffDocument | HistoryDocument, Field(discriminator="kind")]
+    union: Any = Annotated[DiffDocument | HistoryDocument | CheckDocument, Field(discriminator="kind")]
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:streamgauge:diff",

@@ -6,7 +6,7 @@ from typing import Any
 
 from streamgauge.core.units import format_bytes
 from streamgauge.report.markup import Markup, data_table, tag
-from streamgauge.report.settings_text import value_text
+from streamgauge.report.settings_text import by_path, value_text
 
 
 def environment_section(environment: dict[str, Any]) -> Markup:
@@ -23,7 +23,8 @@ def environment_section(environment: dict[str, Any]) -> Markup:
 
 def _fold(name: str, content: dict[str, Any]) -> Markup:
     title = name.replace("_", " ").capitalize()
-    flat = _flat(content)
+    # Client settings have dots of their own.
+    flat = by_path(content, " › ")
     return tag("details", tag("summary", f"{title} ({len(flat)})"), _table(title, flat), class_="fold")
 
 
@@ -38,14 +39,3 @@ def _text(name: str, value: Any) -> str:
     if name.endswith("_bytes") and isinstance(value, int):
         return format_bytes(value)
     return value_text(value)
-
-
-def _flat(content: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested mappings by path; client settings have dots of their own, so a path is set off by ›."""
-    flat: dict[str, Any] = {}
-    for name, value in content.items():
-        if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{name} › ")
-        else:
-            flat[f"{prefix}{name}"] = value
-    return flat

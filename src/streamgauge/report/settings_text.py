@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from streamgauge.report.quantities import NOTHING
@@ -16,3 +17,14 @@ def value_text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.10g}"
     return NOTHING if value is None else str(value)
+
+
+def by_path(content: Mapping[str, Any], between: str, before: str = "") -> dict[str, Any]:
+    """Nested mappings as one, by the names that lead to a value."""
+    found: dict[str, Any] = {}
+    for name, value in content.items():
+        if isinstance(value, Mapping):
+            found |= by_path(value, between, f"{before}{name}{between}")
+        else:
+            found[f"{before}{name}"] = value
+    return found
