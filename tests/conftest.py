@@ -21,6 +21,7 @@ from streamgauge.systems.debian_packages import Program
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.rabbitmq_server import rabbitmq_program
 from streamgauge.systems.redis_server import redis_program
+from tests.light_java import LIGHT_JAVA
 from tests.scheduling import give_second_tries, heaviest_first
 
 _JAVA_DEADLINE_S = 60.0
@@ -97,12 +98,9 @@ def _file_systems_of_its_own() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The bootstrap address of one real broker for the whole session.
-
-    Nobody measures it: it does not compile for speed, which would take more CPU than it ever saves here.
-    """
+    """The bootstrap address of one real broker for the whole session."""
     logs = tmp_path_factory.mktemp("kafka-logs")
-    with KafkaCluster(brokers=1, log_dir=logs, java_options=["-XX:TieredStopAtLevel=1"]) as cluster:
+    with KafkaCluster(brokers=1, log_dir=logs, java_options=LIGHT_JAVA) as cluster:
         yield cluster.endpoints()["bootstrap"]
 
 

@@ -17,10 +17,14 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.process
 
-STARTS = """
+GUARDED = """
 import os, subprocess, sys, time
 from streamgauge.core.guardian import guard, memory_folder, promise, temporary_folder, with_mark
 guard()
+"""
+STARTS = (
+    GUARDED
+    + """
 sleeping = [sys.executable, "-c", "import time; time.sleep(90)"]
 child = subprocess.Popen(sleeping, start_new_session=True)
 stubborn = subprocess.Popen(
@@ -30,6 +34,7 @@ stubborn = subprocess.Popen(
 (temporary_folder() / "data").write_text("x")
 (memory_folder() / "data").write_text("x")
 """
+)
 WAITS = "print(os.environ['STREAMGAUGE_OWNER'], child.pid, stubborn.pid, memory_folder(), flush=True)\n"
 
 
@@ -88,7 +93,7 @@ pathlib.Path(told["file"]).write_text(told["words"])
 def test_what_was_promised_is_done_by_the_guardian_only_if_it_was_not_done(tmp_path: Path) -> None:
     (tmp_path / "promised.py").write_text(PROMISED)
     files = [tmp_path / "first", tmp_path / "second"]
-    code = STARTS + "\n".join(
+    code = GUARDED + "\n".join(
         [
             f"kept = promise('promised', {{'file': {str(files[0])!r}, 'words': 'no'}})",
             f"promise('promised', {{'file': {str(files[1])!r}, 'words': 'yes'}})",
@@ -115,7 +120,7 @@ def test_the_next_one_sees_to_what_was_left_when_the_guardian_was_killed_too(tmp
     assert len(marked(mark)) == 2
     with started(STARTS + WAITS + "time.sleep(90)", tmp_path) as running:
         other, *_ = said(running)
-        with started(STARTS, tmp_path):
+        with started(GUARDED, tmp_path):
             pass
         wait_for(lambda: [folder.name for folder in tmp_path.iterdir()] == [f"streamgauge-of-{other}"], 30)
         assert marked(mark) == []

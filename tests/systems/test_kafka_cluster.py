@@ -22,6 +22,7 @@ from streamgauge.systems import kafka_properties
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.kafka_properties import Node, new_uuid
 from streamgauge.systems.ports import HOST, free_ports
+from tests.light_java import LIGHT_JAVA
 
 QUIET = {"log_level": 0}
 
@@ -85,7 +86,7 @@ def test_one_broker_carries_a_message_and_leaves_nothing(tmp_path: Path) -> None
 
 @pytest.mark.broker
 def test_three_brokers_replicate(tmp_path: Path) -> None:
-    with KafkaCluster(brokers=3, log_dir=tmp_path, data_dir=tmp_path) as cluster:
+    with KafkaCluster(brokers=3, log_dir=tmp_path, data_dir=tmp_path, java_options=LIGHT_JAVA) as cluster:
         bootstrap = cluster.endpoints()["bootstrap"]
         assert len(bootstrap.split(",")) == 3
         assert one_message_there_and_back(bootstrap, replicas=3) == b"hello"
@@ -148,7 +149,7 @@ def test_a_taken_port_is_replaced_by_another(tmp_path: Path, monkeypatch: pytest
         monkeypatch.setattr(
             kafka_properties, "new_nodes", lambda count: answers.pop() if answers else choose(count)
         )
-        with KafkaCluster(log_dir=tmp_path, data_dir=tmp_path) as cluster:
+        with KafkaCluster(log_dir=tmp_path, data_dir=tmp_path, java_options=LIGHT_JAVA) as cluster:
             assert not answers
             assert cluster.endpoints()["bootstrap"] != f"{HOST}:{port}"
 

@@ -9,26 +9,44 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamgauge.gateway.connector.source import KafkaSource
 
 from .fakes import Listening, connection
 
-DEADLINE_S = 40.0
+DEADLINE_S = 60.0
+_ASK_S = 10.0
 QUIET = {"log_level": 0}
 
 
 def new_topic(bootstrap: str, partitions: int = 1, name: str | None = None, **client: Any) -> str:
     name = name or f"gateway-{uuid.uuid4().hex[:10]}"
     admin = AdminClient({"bootstrap.servers": bootstrap, **QUIET, **client})
-    admin.create_topics([NewTopic(name, partitions, 1)])[name].result(DEADLINE_S)
     until = time.monotonic() + DEADLINE_S
+    _make(admin, NewTopic(name, partitions, 1), until)
     while not _has_leaders(admin, name, partitions):
         assert time.monotonic() < until, f"{name} has no leaders"
         time.sleep(0.05)
     return name
+
+
+def _make(admin: AdminClient, topic: NewTopic, until: float) -> None:
+    """A broker that has just come up may leave the first request without an answer: it is asked again."""
+    again = False
+    while True:
+        try:
+            admin.create_topics([topic], request_timeout=_ASK_S)[topic.topic].result(DEADLINE_S)
+            return
+        except KafkaException as error:
+            code = error.args[0].code()
+            if again and code == KafkaError.TOPIC_ALREADY_EXISTS:
+                return
+            is_late = code in (KafkaError._TIMED_OUT, KafkaError.REQUEST_TIMED_OUT)
+            if not is_late or time.monotonic() > until:
+                raise
+        again = True
 
 
 def _has_leaders(admin: AdminClient, name: str, partitions: int) -> bool:

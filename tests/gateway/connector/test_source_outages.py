@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from streamgauge.systems.kafka_cluster import KafkaCluster
+from tests.light_java import LIGHT_JAVA
 
 from .certificates import authority, signed_by, write_pkcs12
 from .kafka_side import Sender, assigned, new_topic, reading, run, source_of, until
@@ -25,7 +26,7 @@ AFTER_OUTAGE_S = 100.0
 def test_nothing_is_lost_or_repeated_when_kafka_goes_and_comes_back(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with KafkaCluster(log_dir=tmp_path) as cluster:
+    with KafkaCluster(log_dir=tmp_path, java_options=LIGHT_JAVA) as cluster:
         bootstrap = cluster.endpoints()["bootstrap"]
         topic = new_topic(bootstrap, partitions=3)
         silent = new_topic(bootstrap)
@@ -89,7 +90,7 @@ def test_tls_and_a_password(tmp_path: Path) -> None:
         "sasl.password": "p",
         "ssl.ca.pem": ca.pem().decode(),
     }
-    with KafkaCluster(log_dir=tmp_path, properties=properties) as cluster:
+    with KafkaCluster(log_dir=tmp_path, properties=properties, java_options=LIGHT_JAVA) as cluster:
         bootstrap = cluster.endpoints()["bootstrap"]
         topic = new_topic(bootstrap, **client)
         Sender(bootstrap, **client)(topic, b"sealed")
