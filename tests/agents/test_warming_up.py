@@ -20,7 +20,7 @@ def until(told: list[Levels], slots: int) -> None:
 
 def test_each_slot_has_its_median_and_the_cpu_used_so_far() -> None:
     ring, told = LatencyRing(1000), []
-    warming_up = WarmingUp({0: ring}, lambda levels: told.append(list(levels)), 10)
+    warming_up = WarmingUp([ring], lambda levels: told.append(list(levels)), 10)
     # Slots that are over already: their turn comes at once.
     ring.add(np.array([1, 2, 9], np.int64))
     warming_up.start(now_ns() - 4 * SLOT_NS)
@@ -37,7 +37,7 @@ def test_each_slot_has_its_median_and_the_cpu_used_so_far() -> None:
 
 def test_an_agent_that_ends_before_the_first_slot_has_told_nothing() -> None:
     told: list[Levels] = []
-    warming_up = WarmingUp({}, told.append, 10)
+    warming_up = WarmingUp([], told.append, 10)
     warming_up.start(now_ns() + 100 * SLOT_NS)
     warming_up.stop()
     assert told == []
@@ -46,7 +46,7 @@ def test_an_agent_that_ends_before_the_first_slot_has_told_nothing() -> None:
 
 def test_a_long_load_is_not_told_of_for_ever() -> None:
     told: list[Levels] = []
-    warming_up = WarmingUp({}, lambda levels: told.append(list(levels)), limit_s=1)
+    warming_up = WarmingUp([], lambda levels: told.append(list(levels)), limit_s=1)
     warming_up.start(now_ns() - 100 * SLOT_NS)
     until(told, 8)
     warming_up.stop()

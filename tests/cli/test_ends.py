@@ -75,7 +75,7 @@ def transports(place: Place) -> Arguments:
 
 
 def fanout(place: Place) -> Arguments:
-    size = ("--clients", "10,20", "--duration", "5s", "--producers", "2")
+    size = ("--clients", "10,20", "--duration", "5s", "--warm-up", "2s", "--producers", "2")
     return ["fanout", "--bootstrap", place.kafka, *size, "--out", place.out]
 
 

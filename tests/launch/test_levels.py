@@ -67,3 +67,16 @@ def test_levels_of_several_agents_are_of_the_slots_that_all_told_of() -> None:
     kept = found.kept()
     assert kept.slot_s == SLOT_S
     assert kept.agents_cores == [1.2] * 5
+
+
+def test_slots_of_a_slow_load_are_looked_at_together() -> None:
+    """A message in every fourth slot: none of its levels is made up."""
+    rows: list[list[float | None]] = [
+        [10, 3e6, 0.1 * slot] if slot % 4 == 1 else [0, None, 0.1 * slot] for slot in range(10)
+    ]
+    assert levels_of([rows], None).latency_ms is None
+    found = levels_of([rows], np.linspace(0.0, 0.9, 10), 4)
+    assert found.latency_ms == pytest.approx([3.0] * 2)
+    assert found.agents_cores == pytest.approx([0.1 / SLOT_S] * 2)
+    assert found.systems_cores == pytest.approx([0.1 / SLOT_S] * 2)
+    assert found.kept().slot_s == 4 * SLOT_S

@@ -10,7 +10,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.steady_state import SLOT_S, Unrest
 from streamgauge.launch.levels import levels_of
 from streamgauge.launch.meeting import MEASURE, Call
-from streamgauge.launch.settling import Settling, look_at, measured_slots
+from streamgauge.launch.settling import Settling, look_at
 from streamgauge.plan.warm_up_file import Series, WarmUpEnding
 from streamgauge.spec.load import Load
 
@@ -29,13 +29,9 @@ def call(tmp_path: Path) -> Call:
 
 
 def settling(call: Call, **fields: Any) -> Settling:
-    return Settling(load(**fields), ["producer-0", "consumer-0"], {}, call, SLOT_S)
-
-
-def test_how_long_is_measured() -> None:
-    assert measured_slots(load()) == 16
-    assert measured_slots(load(messages=None, duration="2s")) == 8
-    assert measured_slots(load(rate="unlimited")) is None
+    terms = load(**fields).settling
+    assert terms is not None
+    return Settling(terms, ["producer-0", "consumer-0"], {}, call, SLOT_S)
 
 
 def test_nothing_is_said_until_it_is_at_rest(call: Call) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from streamgauge.drivers.simulated.simulation import Laws, latencies_ns, swayed_
 from streamgauge.launch.meeting import Call
 from streamgauge.launch.settling import Settling
 from streamgauge.plan.warm_up_file import WarmUpEnding
-from streamgauge.spec.load import Load
+from streamgauge.spec.settling import SettlingTerms
 from tests.proof import PROOF
 
 MEASURED_S = 10.0
@@ -94,10 +93,7 @@ class Unheard(Call):
 
 def watched(levels: NDArray[np.float64]) -> tuple[int, WarmUpEnding]:
     """As the launcher does, until a whole measured time lies behind the slot that it chose."""
-    load: dict[str, Any] = {"duration": MEASURED_S, "rate": 1000, "warm_up_messages": "auto"}
-    settling = Settling(
-        Load.model_validate(load | {"warm_up_limit": LIMIT_S}), ["consumer-0"], {}, Unheard(), LEAD_S
-    )
+    settling = Settling(SettlingTerms(LIMIT_S, MEASURED_S), ["consumer-0"], {}, Unheard(), LEAD_S)
     for now in range(2, len(levels) + 1, 2):
         settling.judge(now, settled(levels[:now]).start)
         if settling.slot is not None and (now - settling.slot) * SLOT_S >= MEASURED_S:

@@ -7,7 +7,15 @@ import pytest
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.agent_tasks import AgentTask, Stream
-from streamgauge.plan.warm_up_file import WarmUp, WarmUpEnding, note_warm_up, read_warm_ups, warmed_up
+from streamgauge.plan.warm_up_file import (
+    PartWarmUp,
+    WarmUp,
+    WarmUpEnding,
+    note_warm_up,
+    read_warm_ups,
+    warm_up_of_parts,
+    warmed_up,
+)
 
 
 def test_what_is_noted_is_read_case_by_case(tmp_path: Path) -> None:
@@ -38,3 +46,16 @@ def test_each_stream_of_a_task_gets_its_own() -> None:
     task = warmed_up(AgentTask(kind="producer", number=0, streams=streams), {0: 5, 1: 6, 2: 7})
     assert [stream.warm_up_messages for stream in task.streams] == [5, 6, 7]
     assert task.warm_up_messages == 18
+
+
+def test_a_case_is_at_rest_when_all_of_its_parts_are(tmp_path: Path) -> None:
+    parts = [
+        PartWarmUp(part=name, ended=ended, seconds=2.5, messages=5000, blocks_us={"send": [3.0, 2.0]})
+        for name, ended in (("one", WarmUpEnding.AT_REST), ("two", WarmUpEnding.LIMIT))
+    ]
+    found = warm_up_of_parts(parts)
+    assert (found.ended, found.seconds, found.never_settled) == (WarmUpEnding.LIMIT, 5.0, True)
+    assert not warm_up_of_parts(parts[:1]).never_settled
+    run = RunDir(str(tmp_path))
+    note_warm_up(run, "001", found)
+    assert read_warm_ups(run) == {"001": found}

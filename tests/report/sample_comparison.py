@@ -13,6 +13,7 @@ from streamgauge.core.status import CaseStatus, RunStatus, write_status
 from streamgauge.families.compare.comparisons import comparisons, repetitions
 from streamgauge.families.compare.result_tables import APPLIED_SETTINGS, COMPARISONS, REPETITIONS
 from streamgauge.plan.plan_file import Plan, write_plan
+from streamgauge.plan.warm_up_file import PartWarmUp, WarmUpEnding, note_warm_up, warm_up_of_parts
 from streamgauge.tables.column import Table
 from streamgauge.tables.results import CAUSES
 from tests.families.compare.planted_trials import Row, case_of, trials
@@ -25,19 +26,26 @@ _WARM_PRODUCE = {"operation": "produce", "temperature": "warm", "length": 10}
 
 def compared_run(folder: Path, **comparison: Any) -> RunDir:
     """A takes half of B's time; in some places something is wrong."""
-    case = case_of(**comparison)
+    case = case_of(**{"warm_up_messages": "auto"} | comparison)
+    warm_up = warm_up_of_parts([_warm_up(side) for side in ("a", "b", "control")])
     run = RunDir(str(folder / "20260102-030405-compare-ab12"))
     found = list(trials(case, 0.5, _spoiled))
     write_plan(Plan(kind="compare", run=run.id, name="compare", cases=(case,)), run)
     write_status(run, RunStatus(status="ok", cases={case.id: CaseStatus("ok")}))
+    note_warm_up(run, case.id, warm_up)
     run.write_json(run.environment, environment())
     _write(run, REPETITIONS, repetitions(found))
-    compared, causes = comparisons(found, case, CaseStatus("ok"))
+    compared, causes = comparisons(found, case.model_copy(update={"warm_up": warm_up}), CaseStatus("ok"))
     _write(run, COMPARISONS, compared)
     _write(run, CAUSES, causes)
     engines = ("jvm", "python") if comparison.get("mix_engines") else ("python", "python")
     _write(run, APPLIED_SETTINGS, _settings(case.id, engines))
     return run
+
+
+def _warm_up(side: str) -> PartWarmUp:
+    times = {"produce": [9000.0] * 4 + [3000.0] * 20, "consume": [2000.0] * 24}
+    return PartWarmUp(part=side, ended=WarmUpEnding.AT_REST, seconds=4.2, messages=120_000, blocks_us=times)
 
 
 def _spoiled(row: Row) -> Row:

@@ -37,12 +37,12 @@ def _warm_up(ended: WarmUpEnding) -> WarmUp:
 
 
 def test_a_fixed_warm_up_has_no_course(one_case: RunDir) -> None:
-    assert warm_up_figure(_case(one_case)) is None
+    assert warm_up_figure(_case(one_case).warm_up_course) is None
 
 
 def test_levels_against_where_they_ended_with_the_reason(one_case: RunDir) -> None:
     note_warm_up(one_case, "001", _warm_up(WarmUpEnding.AT_REST))
-    figure = warm_up_figure(_case(one_case))
+    figure = warm_up_figure(_case(one_case).warm_up_course)
     assert figure is not None
     assert [line.name for line in figure.series] == ["latency, median", "CPU of agents"]
     latency = figure.series[0]
@@ -58,6 +58,6 @@ def test_levels_against_where_they_ended_with_the_reason(one_case: RunDir) -> No
 
 def test_the_limit_is_named_as_the_end(one_case: RunDir) -> None:
     note_warm_up(one_case, "001", _warm_up(WarmUpEnding.LIMIT))
-    figure = warm_up_figure(_case(one_case))
+    figure = warm_up_figure(_case(one_case).warm_up_course)
     assert figure is not None
     assert "its limit, not at rest" in figure.bands[0].name

@@ -12,6 +12,7 @@ from streamgauge.plan.agent_tasks import AgentTask
 from streamgauge.plan.cases import Case, Work, as_work, own_work
 from streamgauge.spec.load import Load
 from streamgauge.spec.model import SpecModel
+from streamgauge.spec.settling import SettlingTerms, SettlingWork
 from streamgauge.spec.target import Target
 
 
@@ -80,9 +81,9 @@ class Assignment(SpecModel):
         return self.work_as(Load)
 
     @property
-    def settles(self) -> bool:
-        """Whether its warm-up goes on until the load is at rest."""
-        return isinstance(self.work, Load) and self.work.settles
+    def settling(self) -> SettlingTerms | None:
+        """Of a warm-up that goes on until the load is at rest."""
+        return self.work.settling if isinstance(self.work, SettlingWork) else None
 
     @property
     def run_dir(self) -> RunDir:

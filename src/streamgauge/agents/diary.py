@@ -36,6 +36,8 @@ class Manifest:
     """By producer, where the warm-up went on until the load was at rest."""
     measured_slots: dict[str, int] = field(default_factory=dict)
     """By producer, then: the slot since which its messages count."""
+    warm_up: dict[str, Any] = field(default_factory=dict)
+    """Content of a `WarmUp` that this agent led by itself until all was at rest; else empty."""
     compression_ratio: float | None = None
     """By how much the codec in use makes a producer's messages smaller; None without one."""
     live: dict[str, Any] = field(default_factory=dict)

@@ -37,7 +37,7 @@ class Live:
         receives = self._task.kind == "consumer"
         self.rings: Mapping[int, LatencyRing] = {n: LatencyRing(room) for n in numbers} if receives else {}
         self.warm_up_rings: Mapping[int, LatencyRing] = (
-            {n: LatencyRing(_KEPT_OF_A_SLOT) for n in self.rings} if assignment.settles else {}
+            {n: LatencyRing(_KEPT_OF_A_SLOT) for n in self.rings} if assignment.settling else {}
         )
         """The same again, for whoever watches the load settle."""
         self._clock_shifts: NDArray[np.int64] | None = None

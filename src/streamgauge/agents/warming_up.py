@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from streamgauge.agents.latency_ring import LatencyRing
 from streamgauge.agents.rendezvous import Levels
 from streamgauge.core.clock import NS_PER_S, now_ns
 from streamgauge.core.steady_state import SLOT_NS
@@ -24,14 +25,21 @@ _TELL_EVERY = 2
 _JOIN_DEADLINE_S = 5.0
 
 
+class NewLatencies(Protocol):
+    """Where latencies of messages come from."""
+
+    def take(self) -> Iterator[NDArray[np.int64]]:
+        """Those in ns that came since the last time."""
+
+
 class WarmingUp:
     """A thread that wakes at the end of each slot; the loops only copy latencies for it."""
 
     def __init__(
-        self, rings: Mapping[int, LatencyRing], tell: Callable[[Levels], None], limit_s: float
+        self, sources: Iterable[NewLatencies], tell: Callable[[Levels], None], limit_s: float
     ) -> None:
         """`limit_s`: how long the load may take to settle; as long again it is watched."""
-        self._rings, self._tell = rings, tell
+        self._sources, self._tell = list(sources), tell
         self._most = 2 * math.ceil(limit_s * NS_PER_S / SLOT_NS)
         self._levels: Levels = []
         self._start_ns = 0
@@ -57,7 +65,7 @@ class WarmingUp:
             end_ns = self._start_ns + (len(self._levels) + 1) * SLOT_NS
             if self._stop.wait(max(0, end_ns - now_ns()) / NS_PER_S):
                 return
-            latencies = [piece.copy() for ring in self._rings.values() for piece in ring.take()]
+            latencies = [piece.copy() for source in self._sources for piece in source.take()]
             received = np.concatenate(latencies) if latencies else np.zeros(0)
             median_ns = float(np.median(received)) if len(received) else None
             self._levels.append((len(received), median_ns, time.process_time()))

@@ -14,7 +14,6 @@ from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.status import CaseStatus, RunStatus
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan
-from streamgauge.plan.warm_up_file import WarmUpEnding
 from streamgauge.tables.faults import NO_ACKS, hears_of_messages
 from streamgauge.tables.results import ACCOUNTING, CASE, MEASURE, SECOND
 
@@ -99,7 +98,7 @@ def _planned(case: Case, ended: CaseStatus | None) -> Row:
         "asked_ratio": case.load.message.compressibility,
         "is_paced": rate != "unlimited",
         "constant_rate_per_s": rate if isinstance(rate, float) else None,
-        "never_settled": case.warm_up is not None and case.warm_up.ended is not WarmUpEnding.AT_REST,
+        "never_settled": case.warm_up is not None and case.warm_up.never_settled,
     }
 
 

@@ -142,10 +142,12 @@ def _run_agents(
 ) -> CaseOutcome:
     try:
         manifests, reason = crew.run_case(assignments, ended, pids, stages), ""
-        if crew.warm_up is not None:
-            note_warm_up(run, case.id, crew.warm_up)
     except AgentDied as error:
         manifests, reason = _last_words(crew.folder.staged or run, case), str(error)
+    finally:
+        # Also of a case that is given up: what it has recorded may be analysed.
+        if crew.warm_up is not None:
+            note_warm_up(run, case.id, crew.warm_up)
     outcome = CaseOutcome(CaseStatus("ok"), _settings(manifests))
     outcome.live = [manifest.live for manifest in manifests if manifest.live]
     if reason or any(m.outcome == "died" for m in manifests):

@@ -101,7 +101,7 @@ class Crew:
         """
         told = {agent: json.loads(a.model_dump_json(by_alias=True)) for agent, a in assignments.items()}
         call = self._meeting.call(told)
-        told_stages = stages or Stages()
+        told_stages, self.warm_up = stages or Stages(), None
         conversation = _Conversation(self, self._meeting, call, assignments, ended, pids or {}, told_stages)
         try:
             conversation.lead()
@@ -109,6 +109,7 @@ class Crew:
             return conversation.manifests()
         except BaseException:
             conversation.give_up()
+            self.warm_up = _warm_up_told_by(conversation.manifests())
             raise
 
     def dismiss(self) -> None:
@@ -168,7 +169,8 @@ class _Conversation:
         self._producers = [agent for agent, a in assignments.items() if a.task.kind == "producer"]
         self._numbers = {agent: a.task.numbers for agent, a in assignments.items()}
         self._done: dict[str, Manifest] = {}
-        self._settling = Settling(one.load, self._agents, pids, call, meeting.lead_s) if one.settles else None
+        terms = one.settling
+        self._settling = Settling(terms, self._agents, pids, call, meeting.lead_s) if terms else None
 
     def lead(self) -> None:
         """To the end, or until an agent breaks: then the others are given up too."""
@@ -183,7 +185,7 @@ class _Conversation:
         self._call.say("start", {**told, EVERYONE: {"producer_offsets_ns": self._producer_offsets(ready)}})
         self._started_s = time.monotonic()
         self._enter_stage()
-        warm_up_s = self._any.load.warm_up_limit if self._settling else 0.0
+        warm_up_s = self._any.settling.limit_s if self._any.settling else 0.0
         finished = self._gather(
             "finished", self._producers, warm_up_s + self._any.time_limit_s + _DONE_MARGIN_S, self._settling
         )
@@ -220,9 +222,9 @@ class _Conversation:
 
     @property
     def warm_up(self) -> WarmUp | None:
-        if self._settling is None:
-            return None
         done = self._done.values()
+        if self._settling is None:
+            return _warm_up_told_by(done)
         messages = {int(number): count for m in done for number, count in m.warm_up_messages.items()}
         return self._settling.outcome(messages, [slot for m in done for slot in m.measured_slots.values()])
 
@@ -282,6 +284,12 @@ class _Conversation:
             if agent not in self._done and (told := self._call.told(agent, "done")) is not None:
                 self._done[agent] = Manifest(**told[0])
                 tell_done(self._done[agent])
+
+
+def _warm_up_told_by(manifests: Iterable[Manifest]) -> WarmUp | None:
+    """Where an agent led it by itself."""
+    told = next((manifest.warm_up for manifest in manifests if manifest.warm_up), None)
+    return None if told is None else WarmUp.model_validate(told)
 
 
 def _ready_agent(told: dict[str, Any]) -> ReadyAgent:

@@ -83,7 +83,7 @@ class CrewMember:
                     content = {**content[self._agent], **content.get(EVERYONE, {})}
                     look_s *= _MEASURING_LOOKS
                 child.say({unsaid.pop(0): content})
-            elif assignment.settles and (said := call.hear(MEASURE)) not in (None, measured):
+            elif assignment.settling and (said := call.hear(MEASURE)) not in (None, measured):
                 measured = said
                 child.say({MEASURE: said})
             elif call.hear("give_up") is not None:

@@ -32,6 +32,7 @@ class Levels:
     agents_cores: Values
     systems_cores: Values | None
     """None: there is no process of ours."""
+    slot_s: float = SLOT_S
 
     def __iter__(self) -> Iterator[tuple[Series, Values]]:
         """Those that have to be at rest, as they are judged.
@@ -47,39 +48,51 @@ class Levels:
     def kept(self) -> WarmUpLevels:
         """As they are written down."""
         return WarmUpLevels(
-            slot_s=SLOT_S,
+            slot_s=self.slot_s,
             latency_ms=_rounded(self.latency_ms),
             agents_cores=_rounded(self.agents_cores),
             systems_cores=_rounded(self.systems_cores),
         )
 
 
-def levels_of(told: Told, systems: Values | None) -> Levels:
-    """`systems`: CPU seconds that they had used at the end of each slot."""
-    slots = min(map(len, told))
+def levels_of(told: Told, systems: Values | None, together: int = 1) -> Levels:
+    """`systems`: CPU seconds that they had used at the end of each slot. `together`: slots that are one."""
+    slots = min(map(len, told)) // together * together
     agents = [agent[:slots] for agent in told]
     cpu_s = np.array([[row[2] for row in agent] for agent in agents], float).sum(axis=0)
-    return Levels(_latency(agents), _cores(cpu_s), None if systems is None else _cores(systems))
+    slot_s, ends = SLOT_S * together, slice(together - 1, slots, together)
+    return Levels(
+        _latency(agents, together),
+        _cores(cpu_s[ends], slot_s),
+        None if systems is None else _cores(systems[ends], slot_s),
+        slot_s,
+    )
 
 
-def _latency(told: Told) -> Values | None:
+def _latency(told: Told, together: int) -> Values | None:
     """Of each slot over all consumers, weighted by their messages."""
     rows = np.array([[[row[0] or 0, row[1] or np.nan] for row in agent] for agent in told], float)
     counts, logs = np.where(np.isnan(rows[:, :, 1]), 0, rows[:, :, 0]), np.log(rows[:, :, 1] / 1e6)
-    totals = counts.sum(axis=0)
+    totals = _summed(counts, together)
     has_some = totals > 0
     if has_some.mean() < _LEAST_TOLD:
         return None
-    means = np.nansum(counts * np.nan_to_num(logs), axis=0)[has_some] / totals[has_some]
+    means = _summed(counts * np.nan_to_num(logs), together)[has_some] / totals[has_some]
     slots = np.arange(len(totals))
     levels: Values = np.exp(np.interp(slots, slots[has_some], means))
     return levels
 
 
-def _cores(cpu_s: Values) -> Values:
+def _summed(values: Values, together: int) -> Values:
+    """Over all agents, and over the slots that are one."""
+    total: Values = values.sum(axis=0).reshape(-1, together).sum(axis=1)
+    return total
+
+
+def _cores(cpu_s: Values, slot_s: float) -> Values:
     """Kept busy in each slot; before the first one nobody looked, so it is taken to be like the second."""
     used = np.diff(cpu_s)
-    cores: Values = np.concatenate([used[:1], used]) / SLOT_S
+    cores: Values = np.concatenate([used[:1], used]) / slot_s
     return cores
 
 

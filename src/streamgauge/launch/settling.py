@@ -17,7 +17,7 @@ from streamgauge.core.steady_state import LEAST_SLOTS, SLOT_S, TOLERANCE, settle
 from streamgauge.launch.levels import Levels, SystemCpu, levels_of
 from streamgauge.launch.meeting import MEASURE, Call
 from streamgauge.plan.warm_up_file import Series, Waiting, WarmUp, WarmUpEnding
-from streamgauge.spec.load import Load
+from streamgauge.spec.settling import SettlingTerms
 
 _LOOK_S = SLOT_S
 _CPU_TOLERANCE = 0.25
@@ -45,16 +45,18 @@ class Settling:
     """Of one case; `look` is called over and over while its producers send."""
 
     def __init__(
-        self, load: Load, agents: list[str], pids: Mapping[str, int], call: Call, lead_s: float
+        self, terms: SettlingTerms, agents: list[str], pids: Mapping[str, int], call: Call, lead_s: float
     ) -> None:
         """`pids`: processes of the systems under test. `lead_s`: how long agents take to hear a word."""
         self._agents, self._call = agents, call
         self._lead = math.ceil(lead_s / SLOT_S) + 1
-        self._measured = measured_slots(load)
-        self._limit = math.ceil(load.warm_up_limit / SLOT_S)
+        self._measured = None if terms.measured_s is None else math.ceil(terms.measured_s / SLOT_S)
+        self._limit = math.ceil(terms.limit_s / SLOT_S)
+        self._together = terms.slots_together
         self._systems = SystemCpu(pids)
         self._looked_s = 0.0
         self._levels: Levels | None = None
+        self._slots = 0
         self._waited: list[Waiting] = []
         self._is_put_off = False
         """What was said last is no slot since which it is at rest, but only later than the one before."""
@@ -69,14 +71,14 @@ class Settling:
         self._systems.look(now_s)
         told = [found[0] for agent in self._agents if (found := self._call.told(agent, "levels")) is not None]
         slots = min(map(len, told)) if len(told) == len(self._agents) else 0
-        if slots < 2 or (self._levels is not None and slots <= len(self._levels.agents_cores)):
+        if slots < 2 * self._together or slots <= self._slots:
             return  # nothing new
-        self._levels = levels_of(told, self._systems.used_s(slots))
-        is_left = self._systems.is_left(LEAST_SLOTS)
-        seen = look_at(self._levels, LEAST_SLOTS if is_left else _LEAST_BUSY_SLOTS)
+        self._slots = slots
+        self._levels = levels_of(told, self._systems.used_s(slots), self._together)
+        seen = look_at(self._levels, self._least_slots())
         if seen.waiting is not None and not (self._waited and self._waited[-1].is_same(seen.waiting)):
             self._waited.append(seen.waiting)
-        self.judge(slots, seen.rest)
+        self.judge(slots, None if seen.rest is None else seen.rest * self._together)
 
     def judge(self, now: int, rest: int | None) -> None:
         """`now`: slots that are over; `rest`: the one since which all is at rest, None if it is not."""
@@ -115,6 +117,12 @@ class Settling:
             waited=tuple(self._waited),
         )
 
+    def _least_slots(self) -> int:
+        """For how many rest has to last."""
+        if self._systems.is_left(LEAST_SLOTS):
+            return LEAST_SLOTS
+        return max(LEAST_SLOTS, _LEAST_BUSY_SLOTS // self._together)
+
     def _begin_again(self, slot: int) -> None:
         if slot <= self._limit:
             self._say(slot)
@@ -124,15 +132,6 @@ class Settling:
     def _say(self, slot: int, ending: WarmUpEnding = WarmUpEnding.AT_REST) -> None:
         self.slot, self.ending = slot, ending
         self._call.say(MEASURE, {"slot": slot})
-
-
-def measured_slots(load: Load) -> int | None:
-    """How many slots are measured; None when that is not known beforehand."""
-    if load.duration is not None:
-        return math.ceil(load.duration / SLOT_S)
-    if load.total_messages is None or not isinstance(load.rate, float):
-        return None
-    return math.ceil(load.total_messages / load.rate / SLOT_S)
 
 
 def look_at(levels: Levels, least: int = LEAST_SLOTS) -> Look:

@@ -6,7 +6,7 @@ nobody else has to know that it was not planned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from pydantic import TypeAdapter, ValidationError
@@ -59,16 +59,44 @@ class Waiting(SpecModel):
         return (self.series, self.unrest) == (other.series, other.unrest)
 
 
+class PartWarmUp(SpecModel):
+    """Of one part of a case that warms up by itself, in blocks of as many messages."""
+
+    part: str
+    ended: WarmUpEnding
+    seconds: float
+    messages: int
+    blocks_us: dict[str, list[float]] = {}
+    """How long each block took, by what was done."""
+
+
 class WarmUp(SpecModel):
     """Of one case."""
 
     ended: WarmUpEnding
     seconds: float
-    messages: dict[int, int]
+    messages: dict[int, int] = {}
     """By producer."""
+    parts: tuple[PartWarmUp, ...] = ()
+    """Where these warm up one after the other, in their order; who was begun anew is there again."""
     levels: WarmUpLevels | None = None
     waited: tuple[Waiting, ...] = ()
     """For what, one after the other."""
+
+    @property
+    def never_settled(self) -> bool:
+        """Then what was measured is not at rest."""
+        return self.ended is not WarmUpEnding.AT_REST
+
+
+def warm_up_of_parts(parts: Sequence[PartWarmUp]) -> WarmUp:
+    """Of a case whose parts warm up one after the other: it is at rest if all of them are."""
+    is_at_rest = all(part.ended is WarmUpEnding.AT_REST for part in parts)
+    return WarmUp(
+        ended=WarmUpEnding.AT_REST if is_at_rest else WarmUpEnding.LIMIT,
+        seconds=sum(part.seconds for part in parts),
+        parts=tuple(parts),
+    )
 
 
 _WARM_UPS: TypeAdapter[dict[str, WarmUp]] = TypeAdapter(dict[str, WarmUp])

@@ -88,7 +88,7 @@ def case_of(case: PlannedCase, status: RunStatus, tables: ResultTables) -> Case:
         "parameters": effective_parameters(case),
         "accounting": _counts(whole[ACCOUNTING.name], MEASURE),
         "warm_up": _warm_up(whole[ACCOUNTING.name]),
-        "warm_up_course": None if case.warm_up is None else _course(case.warm_up),
+        "warm_up_course": None if case.warm_up is None else course_of(case.warm_up),
         "schedule_lag_ms": latency.pop(SCHEDULE_LAG),
         "latency_ms": latency,
         "range_s": {name: _first(whole[RANGES.name], f"{name}_s") for name in Ranges.model_fields},
@@ -185,7 +185,8 @@ def _warm_up(rows: Iterable[Row]) -> dict[str, int] | None:
     return counts if any(counts.values()) else None
 
 
-def _course(warm_up: WarmUp) -> dict[str, Any] | None:
+def course_of(warm_up: WarmUp) -> dict[str, Any] | None:
+    """Content of a `WarmUpCourse`."""
     levels = warm_up.levels
     if levels is None:
         return None

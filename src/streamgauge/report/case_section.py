@@ -85,7 +85,7 @@ def _measured(case: Case, tables: ResultTables) -> list[Block]:
     latencies = [
         percentile_figure(case, tables.rows(HISTOGRAM, case.case)),
         latency_figure(case),
-        warm_up_figure(case),
+        warm_up_figure(case.warm_up_course),
     ]
     usage = [figure(case, resources) for figure in (cpu_figure, memory_figure, traffic_figure)]
     warm_up = warm_up_sentence(case)

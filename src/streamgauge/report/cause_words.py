@@ -153,6 +153,16 @@ def _too_few(cause: Cause) -> str:
     )
 
 
+def _never_settled(cause: Cause) -> str:
+    if cause.about is None:
+        return "never at rest: latency or CPU still changed when the warm-up was at its limit, or at the end"
+    who = cause.about.upper() if len(cause.about) == 1 else f"the {cause.about}"
+    return (
+        f"{who} never at rest: what a block of messages takes still changed at the limit of its warm-up, "
+        f"after {count_text(int(cause.figures['message_count']))} messages"
+    )
+
+
 def _trials_failed(cause: Cause) -> str:
     found = cause.figures
     number = int(found["first_repetition_count"])
@@ -228,9 +238,7 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
     CauseCode.MISSING: _counted("messages missing"),
     CauseCode.TRIALS_FAILED: _trials_failed,
     CauseCode.NOT_AT_REST: _not_at_rest,
-    CauseCode.NEVER_SETTLED: lambda _: (
-        "never at rest: latency or CPU still changed when the warm-up was at its limit, or at the end"
-    ),
+    CauseCode.NEVER_SETTLED: _never_settled,
     CauseCode.RATE_MISSED: _rate_missed,
     CauseCode.GENERATOR_LATE: _generator_late,
     CauseCode.NO_CPU_LEFT: _no_cpu_left,

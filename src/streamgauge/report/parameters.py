@@ -175,7 +175,12 @@ def _until_text(parameters: Parameters) -> str:
     """How a warm-up ended that went on until the load was at rest."""
     if parameters.warm_up_ended is None:
         return ""
-    return f" in {parameters.warm_up_s:.3g} s, until {ENDING_WORDS[parameters.warm_up_ended]}"
+    return f" in {until_text(parameters.warm_up_s or 0.0, parameters.warm_up_ended)}"
+
+
+def until_text(seconds: float, ended: WarmUpEnding) -> str:
+    """How long a warm-up was, and until what it went on."""
+    return f"{seconds:.3g} s, until {ENDING_WORDS[ended]}"
 
 
 def swept_text(parameters: Parameters) -> str:

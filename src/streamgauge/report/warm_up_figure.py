@@ -6,8 +6,8 @@ from statistics import median
 
 from streamgauge.core.steady_state import LEAST_SLOTS, Unrest
 from streamgauge.plan.warm_up_file import Series
-from streamgauge.report.case_document import Case, Waited, WarmUpCourse
-from streamgauge.report.parameters import ENDING_WORDS
+from streamgauge.report.case_document import Waited, WarmUpCourse
+from streamgauge.report.parameters import until_text
 from streamgauge.report.plot_parts import Axis, Band, NumberText, Plot, line_style, short
 from streamgauge.report.plot_parts import Series as Line
 
@@ -30,8 +30,7 @@ _LEAST_LEVEL = 1e-3
 _MOST_TOLD = 6
 
 
-def warm_up_figure(case: Case) -> Plot | None:
-    course = case.warm_up_course
+def warm_up_figure(course: WarmUpCourse | None, about: str = "Warm-up") -> Plot | None:
     if course is None:
         return None
     lines = [
@@ -47,9 +46,9 @@ def warm_up_figure(case: Case) -> Plot | None:
     ]
     if not lines:
         return None
-    ended = f"warm-up {course.end_s:.3g} s, until {ENDING_WORDS[course.ended]}"
+    ended = f"warm-up {until_text(course.end_s, course.ended)}"
     return Plot(
-        "Warm-up: latency and CPU against their levels at the end",
+        f"{about}: latency and CPU against their levels at the end",
         lines,
         Axis("seconds since the start", from_zero=True),
         Axis("times its level at the end", "log"),

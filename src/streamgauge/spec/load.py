@@ -17,6 +17,7 @@ from pydantic import (
 from streamgauge.core.units import parse_bytes
 from streamgauge.spec.model import Bytes, Count, Seconds, SpecModel
 from streamgauge.spec.rate import Rate
+from streamgauge.spec.settling import SettlingTerms
 from streamgauge.spec.topics import Topics
 
 MESSAGE_HEADER_BYTES = 32
@@ -245,6 +246,19 @@ class Load(SpecModel):
     def settles(self) -> bool:
         """Whether its warm-up goes on until it is at rest."""
         return self.warm_up_messages == "auto"
+
+    @property
+    def settling(self) -> SettlingTerms | None:
+        return SettlingTerms(self.warm_up_limit, self._measured_s) if self.settles else None
+
+    @property
+    def _measured_s(self) -> float | None:
+        """How long it is measured; None when that is not known beforehand."""
+        if self.duration is not None:
+            return self.duration
+        if self.total_messages is None or not isinstance(self.rate, float):
+            return None
+        return self.total_messages / self.rate
 
     @model_validator(mode="after")
     def _streams_fit(self) -> Load:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +42,8 @@ class World:
     taken_at_once: int = 10_000
     said: list[str] = field(default_factory=list)
     crossings: int = 0
+    slowness: Callable[[int], float] = lambda sent: 1.0
+    """How many times as long as usual sending takes, after so many messages."""
 
 
 class _Clock(FakeClock):
@@ -81,7 +83,7 @@ class MemoryProducer(Producer):
             self._untold.append((number, len(world.log) if world.offsets_known else UNKNOWN))
             if number not in world.lost:
                 world.log.append((key, b"?" * len(value) if number in world.damaged else value))
-        world.clock.at_ns += SEND_NS * count
+        world.clock.at_ns += round(SEND_NS * count * world.slowness(world.crossings))
         world.crossings += count
         return count
 

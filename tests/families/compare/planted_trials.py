@@ -20,7 +20,13 @@ Change = Callable[[Row], Row | None]
 def case_of(**comparison: Any) -> Case:
     content = {
         "targets": [{"name": "one", "driver": "simulated"}, {"name": "two", "driver": "simulated"}],
-        "comparison": {"lengths": [10, 100], "messages": [5], "repeat": 12, **comparison},
+        "comparison": {
+            "lengths": [10, 100],
+            "messages": [5],
+            "repeat": 12,
+            "warm_up_messages": 100,
+            **comparison,
+        },
     }
     return make_plan(Workload.model_validate(content), "run").cases[0]
 

@@ -284,12 +284,26 @@ def test_java_against_librdkafka_on_a_real_broker(kafka: str, tmp_path: Path) ->
         *("compare", "--a", "kafka_java", "--b", "kafka_confluent", "--bootstrap", kafka, "--out", tmp_path),
         *("--length", "10,2000", "--messages", "20", "--repeat", "6", "--check-on-consume"),
         *("--topic-prefix", f"cmp.{tmp_path.name}"),
+        # Less than it takes to be sure of rest.
+        *("--warm-up-limit", "2s"),
     )
     assert done.returncode == 0, done.stdout + done.stderr
     run = one_run(tmp_path)
     document = results(run)
+    warm_ups = document["comparison"]["warm_up"]
+    assert [(each["side"], each["ended"]) for each in warm_ups] == [
+        (side, "limit") for side in ("a", "b", "control")
+    ]
+    for each in warm_ups:
+        assert each["seconds"] >= 2
+        assert {name: 5000 * len(times) for name, times in each["blocks_us"].items()} == {
+            "produce": each["messages"],
+            "consume": each["messages"],
+        }
     assert document["status"] == "ok"
     for row in document["comparisons"]:
+        never = [cause["about"] for cause in row["validity"]["causes"] if cause["code"] == "never_settled"]
+        assert never == ["a", "b", "control"]
         assert row["verdict"] in ("A faster", "B faster", "equivalent", "inconclusive")
         assert row["interval_percent"] is not None
         counts = row["accounting"]

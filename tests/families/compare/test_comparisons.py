@@ -8,6 +8,7 @@ from streamgauge.core.status import CaseStatus
 from streamgauge.families.compare.comparisons import comparisons, repetitions
 from streamgauge.families.compare.result_tables import COMPARISONS, REPETITIONS, subject_of
 from streamgauge.plan.cases import Case
+from streamgauge.plan.warm_up_file import PartWarmUp, WarmUpEnding, warm_up_of_parts
 from streamgauge.tables.results import CAUSES
 
 from .planted_trials import Row, case_of, trials
@@ -64,6 +65,30 @@ def test_a_control_that_fails_taints_its_verdict_and_no_other() -> None:
         ("produce", "warm", 10),
     ]
     assert all(row["validity"] == "invalid" and figures(row, "control_failed") for row in tainted)
+
+
+def test_a_library_that_never_came_to_rest_makes_every_cell_invalid() -> None:
+    parts = [
+        PartWarmUp(part=side, ended=ended, seconds=1, messages=5000)
+        for side, ended in (
+            ("a", WarmUpEnding.AT_REST),
+            ("b", WarmUpEnding.LIMIT),
+            ("control", WarmUpEnding.AT_REST),
+        )
+    ]
+    case = case_of(warm_up_messages="auto").model_copy(update={"warm_up": warm_up_of_parts(parts)})
+    rows = judged(case)
+    assert {row["validity"] for row in rows} == {"invalid"}
+    for row in rows:
+        [said] = [cause for cause in row["causes"] if cause["code"] == "never_settled"]
+        assert (said["about"], said["figure"], said["value"]) == ("b", "message_count", 5000)
+    calm = case.model_copy(update={"warm_up": warm_up_of_parts([parts[0], parts[2]])})
+    assert {row["validity"] for row in judged(calm)} == {"valid"}
+
+
+def test_what_nobody_could_tell_is_not_taken_for_rest() -> None:
+    """Who led the comparison was killed before it said how its libraries warmed up."""
+    assert {row["validity"] for row in judged(case_of(warm_up_messages="auto"))} == {"invalid"}
 
 
 def test_p_is_corrected_over_the_whole_run() -> None:

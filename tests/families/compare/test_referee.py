@@ -26,6 +26,7 @@ from streamgauge.families.compare.open_cells import OpenCells
 from streamgauge.families.compare.planned_comparison import SIDES, Cell, PlannedComparison, order
 from streamgauge.plan.cases import as_work
 from streamgauge.plan.plan_file import make_plan
+from streamgauge.plan.warm_up_file import WarmUp
 from streamgauge.spec.workload import Workload
 from tests.agents.fakes import FakeRendezvous
 
@@ -206,16 +207,16 @@ def test_a_topic_that_cannot_be_deleted_is_left(arena: Any, monkeypatch: pytest.
     assert len(planned.rows()) == 2 * 3 * 4
 
 
-def test_a_run_that_is_given_up_keeps_its_trials(arena: Any) -> None:
-    planned = arena(repeat=50)
-    calls = 0
+def test_a_run_that_is_given_up_keeps_its_trials(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned, really = arena(repeat=50), PipedProcess.say
+    turns: list[object] = []
 
-    def stopping() -> bool:
-        nonlocal calls
-        calls += 1
-        return calls > 20
+    def say(self: Any, message: dict[str, Any]) -> None:
+        turns.extend(["turn"] * ("turn" in message))
+        really(self, message)
 
-    manifest = planned.lead(FakeRendezvous(stopping=stopping))
+    monkeypatch.setattr(PipedProcess, "say", say)
+    manifest = planned.lead(FakeRendezvous(stopping=lambda: len(turns) > 10))
     assert manifest.outcome == "stopped"
     assert 0 < len(planned.rows()) < 51 * 3 * 4
 
@@ -307,3 +308,16 @@ def test_the_time_limit_ends_it_with_what_there_is(arena: Any) -> None:
     planned = arena(repeat=500, time_limit="2s")
     assert planned.lead().outcome == "timed_out"
     assert 0 < len(planned.rows()) < 501 * 3 * 4
+
+
+def test_how_each_side_warmed_up_until_at_rest_is_told(arena: Any) -> None:
+    assert arena().lead().warm_up == {}, "so many messages as were asked for"
+    found = WarmUp.model_validate(arena(warm_up_messages="auto").lead().warm_up)
+    assert not found.never_settled
+    assert [(part.part, part.messages) for part in found.parts] == [("a", 1), ("b", 1), ("control", 1)]
+
+
+def test_a_run_that_is_given_up_while_libraries_warm_up_ends_at_once(arena: Any) -> None:
+    planned = arena(warm_up_messages="auto")
+    manifest = planned.lead(FakeRendezvous(stopping=lambda: True))
+    assert (manifest.outcome, planned.rows(), manifest.warm_up) == ("stopped", [], {})

@@ -6,6 +6,7 @@ import pytest
 
 from streamgauge.core.errors import BadInput
 from streamgauge.families.compare.section import PRESETS, Comparison
+from streamgauge.families.compare.workload import CompareWorkload
 from streamgauge.spec.loading import dump_yaml, parse
 from streamgauge.spec.workload import Workload
 
@@ -96,6 +97,8 @@ def test_a_workload_that_compares_has_no_load_of_its_own_and_reads_back_the_same
         ({"comparison": {"settings": {"linger": 5}}}, "comparison.settings.linger: unknown field"),
         ({"comparison": {"engine": "go"}}, "comparison.engine: must be 'python' or 'jvm', not 'go'"),
         ({"comparison": {"topics": {"count": 2}}}, "one topic of its own"),
+        ({"comparison": {"warm_up_messages": "soon"}}, "comparison.warm_up_messages"),
+        ({"comparison": {"warm_up_limit": 0}}, "comparison.warm_up_limit"),
         (
             {"comparison": {}, "targets": [{**TARGETS[0], "system": {"brokers": 3}}, TARGETS[1]]},
             "must have the same `system`",
@@ -106,6 +109,18 @@ def test_faults_are_named(content: dict[str, Any], fault: str) -> None:
     with pytest.raises(BadInput, match=fault) as caught:
         parse(Workload, {"targets": TARGETS, **content}, "w.yaml")
     assert str(caught.value).startswith("w.yaml: ")
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [({}, "auto"), ({"warm_up_messages": "none"}, 0), ({"warm_up_messages": "20k"}, 20_000)],
+)
+def test_libraries_warm_up_until_at_rest_or_as_many_messages_as_is_said(
+    given: dict[str, Any], kept: Any
+) -> None:
+    made = compared(**given)
+    assert isinstance(made, CompareWorkload)
+    assert made.comparison.warm_up_messages == kept
 
 
 def _without_acks(preset: Any) -> dict[str, Any]:

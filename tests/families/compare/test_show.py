@@ -171,3 +171,25 @@ def test_a_cell_tells_its_interval_on_hover(tmp_path: Path) -> None:
         shown = browser.evaluate("document.querySelector('.plot .hoverlayer').textContent")
         assert "10 × 10 B" in shown
         assert "CPU µs a message" in shown
+
+
+def test_how_many_messages_each_library_took_to_warm_up_is_shown(compared: RunDir) -> None:
+    said = " ".join(console_text(compared).split())
+    assert "control (A again) 120,000 4.200 s at rest" in said
+    write_report(compared)
+    assert "Warm-up: time of a block of messages" in page(compared)
+    document = results_document(compared).model_dump(mode="json")["comparison"]
+    assert document["warm_up_messages"] is None
+    assert [(each["side"], each["messages"]) for each in document["warm_up"]] == [
+        ("a", 120_000),
+        ("b", 120_000),
+        ("control", 120_000),
+    ]
+
+
+def test_a_warm_up_of_so_many_messages_has_no_course(tmp_path: Path) -> None:
+    run = compared_run(tmp_path, warm_up_messages=500)
+    run.remove(run.warm_ups)
+    document = results_document(run).model_dump(mode="json")["comparison"]
+    assert (document["warm_up_messages"], document["warm_up"]) == (500, [])
+    assert "control (A again)" not in console_text(run)

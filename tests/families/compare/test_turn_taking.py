@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,12 +11,14 @@ import pytest
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.drivers.registry import open_driver
 from streamgauge.families.compare import turn_taking
+from streamgauge.families.compare.block_rest import BLOCK_MESSAGES, BlockRest
 from streamgauge.families.compare.client_settings import settings_rows
 from streamgauge.families.compare.event_tables import CLIENT_SETTINGS, TRIALS
 from streamgauge.families.compare.planned_comparison import PlannedComparison
 from streamgauge.families.compare.turn_taking import TurnTaking, as_compared
 from streamgauge.plan.cases import as_work
 from streamgauge.plan.plan_file import make_plan
+from streamgauge.plan.warm_up_file import PartWarmUp, WarmUpEnding
 from streamgauge.spec.workload import Workload
 
 from .memory_library import MemoryDriver
@@ -73,7 +78,8 @@ def test_a_warm_up_goes_without_bursts(monkeypatch: pytest.MonkeyPatch) -> None:
     """20,000 messages with a pause of a second behind each hundred took longer than a test may."""
     driver = MemoryDriver()
     monkeypatch.setattr(turn_taking, "open_driver", lambda *_: driver)
-    planned = planned_of({"driver": "simulated"}, bursts={"length": 100, "interval": 1})
+    bursts = {"length": 100, "interval": 1}
+    planned = planned_of({"driver": "simulated"}, bursts=bursts, warm_up_messages=20_000)
     side = TurnTaking("a", planned, {}, {}, seed=5)
     before_ns = driver.world.clock.now_ns()
     side.warm_up("t", {(0, 0): 0})
@@ -107,7 +113,8 @@ def test_whatever_a_library_raises_is_kept_without_secrets(tmp_path: Path) -> No
 def test_the_warm_up_tells_the_settings_in_force(tmp_path: Path) -> None:
     arena = Arena(tmp_path, warm_up_messages=50)
     arena.driver.prepare_topics(arena.planned.comparison.topics, ("w",))
-    rows = arena.turn_taking.warm_up("w", {(0, 0): 0})
+    rows, how = arena.turn_taking.warm_up("w", {(0, 0): 0})
+    assert (how.part, how.messages, how.blocks_us) == ("a", 1, {}), "what is simulated needs no warming"
     assert rows[0] == {
         "side": "a",
         "role": "engine",
@@ -117,6 +124,54 @@ def test_the_warm_up_tells_the_settings_in_force(tmp_path: Path) -> None:
         "value": "python",
         "note": "",
     }
+
+
+@pytest.fixture
+def warming(monkeypatch: pytest.MonkeyPatch) -> Callable[..., PartWarmUp]:
+    """A library in memory that is as slow as is said after so many messages, warmed up until at rest."""
+
+    def warm_up(slowness: Callable[[int], float], **comparison: Any) -> PartWarmUp:
+        driver = MemoryDriver()
+        driver.world.slowness = slowness
+        monkeypatch.setattr(turn_taking, "open_driver", lambda *_: driver)
+        # By blocks alone, and small ones: nothing is compiled here.
+        monkeypatch.setattr(turn_taking, "BlockRest", lambda: BlockRest(least_s=0.0))
+        monkeypatch.setattr(turn_taking, "BLOCK_MESSAGES", dict.fromkeys(BLOCK_MESSAGES, 200))
+        _, how = TurnTaking("b", planned_of({"driver": "simulated"}, **comparison), {}, {}, seed=5).warm_up(
+            "t", {(0, 0): 0}
+        )
+        assert len(driver.world.log) == how.messages + len(next(iter(how.blocks_us.values())))
+        return how
+
+    return warm_up
+
+
+def test_a_warm_up_goes_on_until_blocks_take_as_long(warming: Callable[..., PartWarmUp]) -> None:
+    how = warming(lambda sent: 4.0 if sent < 3000 else 1.0)
+    assert how.ended is WarmUpEnding.AT_REST
+    assert 3000 + 16 * 200 <= how.messages <= 3000 + 24 * 200
+    assert set(how.blocks_us) == {"produce", "consume"}
+    assert {len(times) for times in how.blocks_us.values()} == {how.messages // 200}
+    assert how.blocks_us["produce"][0] > 2 * how.blocks_us["produce"][-1]
+
+
+def test_what_is_fast_from_the_first_message_on_is_watched_no_longer_than_it_takes_to_know(
+    warming: Callable[..., PartWarmUp],
+) -> None:
+    how = warming(lambda sent: 1.0, produce_only=True)
+    assert (how.ended, how.messages, list(how.blocks_us)) == (WarmUpEnding.AT_REST, 16 * 200, ["produce"])
+
+
+@pytest.mark.parametrize("bound", [{"most_warm_up_messages": 9999}, {"warm_up_limit": 1.0}])
+def test_what_gets_slower_and_slower_comes_to_a_limit(
+    warming: Callable[..., PartWarmUp], bound: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = count()
+    monkeypatch.setattr(turn_taking, "time", SimpleNamespace(monotonic=lambda: next(looks) / 49))
+    how = warming(lambda sent: 1 + sent / 500, **bound)
+    assert how.ended is WarmUpEnding.LIMIT
+    # 49 blocks of 200 fit below 9,999; a look at the clock for each of them makes a second.
+    assert how.messages == 9800
 
 
 def test_settings_become_rows_shared_ones_once_and_secrets_never() -> None:

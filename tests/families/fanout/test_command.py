@@ -68,6 +68,31 @@ def test_every_way_and_form_delivers_everything(tmp_path: Path, kafka: str) -> N
     assert "Number of samples" in (run / "report/report.md").read_text()
 
 
+def test_measuring_begins_when_clients_broker_and_gateway_are_at_rest(tmp_path: Path, kafka: str) -> None:
+    """Or it is said that they never were: how soon a loaded machine rests is not for a test to say."""
+    load = ("--clients", "20", "--pause", "100ms", "--producers", "10", "--duration", "2s")
+    done = streamgauge(*("fanout", "--bootstrap", kafka, *load, "--warm-up-limit", "8s", "--out", tmp_path))
+    assert done.returncode == 0, done.stderr
+    run = one_run(tmp_path)
+    fanout = document_of(run)["fanout"]
+    [point] = fanout["points"]
+    course, ahead = point["warm_up_course"], point["warm_up_messages"]
+    assert fanout["warm_up_s"] is None
+    assert point["holds"], point
+    # A few more than asked for where the word came late that all had been sent.
+    measured = point["accounting"]["messages"] - ahead
+    assert measured >= 200
+    assert point["samples"] == measured * 20, "what was sent ahead is no sample"
+    assert course["ended"] == "unheard" or ahead == 100 * course["end_s"]
+    causes = {cause["code"] for cause in point["validity"]["causes"]}
+    assert course["ended"] == "at_rest" or causes & {"never_settled", "not_at_rest"}
+    assert len(course["latency_ms"]) == len(course["agents_cores"]) == len(course["systems_cores"]) >= 8
+    [kept] = json.loads((run / "warm_ups.json").read_text()).values()
+    assert (kept["ended"], kept["messages"]) == (course["ended"], {"0": ahead})
+    assert "warm-up" in done.stdout
+    assert "Warm-up, gateway" in (run / "report/index.html").read_text()
+
+
 def test_a_killed_swarm_is_marked_and_the_ladder_goes_on(tmp_path: Path, kafka: str) -> None:
     load = ("--clients", "10,20", "--warm-up", "500ms", "--duration", "4s", "--producers", "10")
     with subprocess.Popen(

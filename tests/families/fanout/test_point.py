@@ -3,11 +3,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.families.fanout.section import Fanout
 from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.plan_file import Plan, make_plan
+from streamgauge.spec.settling import SettlingTerms
 from streamgauge.spec.workload import Workload
 
 GATEWAY = {"name": "gateway", "driver": "push_websocket"}
@@ -102,3 +104,24 @@ def test_only_a_gateway_with_a_limit_leaves_updates_out() -> None:
     assert point(1, max_frequency=1.0).is_conflated
     assert point(1, max_frequency="unlimited").is_conflated
     assert not point(1, max_frequency=1.0).model_copy(update={"via": "kafka-groups"}).is_conflated
+
+
+def test_a_warm_up_until_at_rest_is_not_planned() -> None:
+    settling = point(10, duration=60.0, warm_up_limit=20.0)
+    assert settling.settling == SettlingTerms(20.0, 60.0, slots_together=1)
+    assert settling.message_count == 6000
+    assert settling.schedule(0).message_count is None
+    assert point(10, warm_up=2.0).settling is None
+
+
+@pytest.mark.parametrize(("pause_s", "together"), [(0.25, 1), (0.5, 2), (1.0, 4), (2.5, 10)])
+def test_slots_of_a_slow_load_are_as_long_as_its_pause(pause_s: float, together: int) -> None:
+    terms = point(10, producers=1, pause=pause_s).settling
+    assert terms is not None
+    assert terms.slots_together == together
+
+
+@pytest.mark.parametrize(("given", "limit_s"), [({"warm_up": "2s"}, 72.0), ({}, 70.0)])
+def test_a_case_may_take_as_long_as_its_schedule_and_some_more(given: dict[str, Any], limit_s: float) -> None:
+    """The limit of a warm-up that goes on until at rest is for the launcher to add."""
+    assert {case.time_limit_s for case in cases(GATEWAY, duration="10s", **given)} == {limit_s}

@@ -14,6 +14,7 @@ from streamgauge.families.fanout.points import latency_counts, planned_points, p
 from streamgauge.families.fanout.result_tables import POINTS
 from streamgauge.families.fanout.verdicts import judged_points
 from streamgauge.plan.plan_file import make_plan
+from streamgauge.plan.warm_up_file import WarmUp, WarmUpEnding
 from streamgauge.spec.workload import Workload
 from streamgauge.tables.column import Column, Table
 from streamgauge.tables.events import SAMPLES
@@ -175,6 +176,25 @@ def test_whether_a_point_holds_is_told_by_the_figures_that_are_shown(
     row = found["001"] | {"holds": told, "mean_ms": mean_ms, "missing": missing}
     [judged], _ = judged_points([row])
     assert judged["holds"] is holds
+
+
+def test_a_point_that_never_came_to_rest_is_not_to_be_quoted(found: dict[str, Any]) -> None:
+    assert ("001", "validity", "never_settled") not in found["causes"]
+    [judged], causes = judged_points([found["001"] | {"never_settled": True}])
+    assert judged["validity"] == "invalid"
+    assert "never_settled" in {row["code"] for row in causes if row["verdict"] == "validity"}
+
+
+def test_how_its_warm_up_ended_is_known_of_a_case(spark: SparkSession) -> None:
+    content = {"targets": [{"name": "g", "driver": "push_websocket"}], "fanout": {"clients": [4, 8, 16]}}
+    plan = make_plan(Workload.model_validate(content), "run")
+    ends = [None, WarmUpEnding.AT_REST, WarmUpEnding.LIMIT]
+    cases = [
+        case.model_copy(update={"warm_up": end and WarmUp(ended=end, seconds=4, messages={0: 16})})
+        for case, end in zip(plan.cases, ends, strict=True)
+    ]
+    rows = planned_points(spark, plan.model_copy(update={"cases": cases}), RunStatus()).collect()
+    assert [row["never_settled"] for row in rows] == [False, False, True]
 
 
 def test_what_conflation_left_out_is_not_missing(spark: SparkSession) -> None:

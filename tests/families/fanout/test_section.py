@@ -47,6 +47,9 @@ def test_a_rate_of_ones_own() -> None:
         ({"scenarios": ["3"], "fields": ["firstText"]}, "timestamp is needed"),
         ({"topics": {"count": 2}}, "one topic"),
         ({"wrong": 1}, "fanout.wrong: unknown field"),
+        ({"warm_up": "soon"}, "fanout.warm_up"),
+        ({"warm_up": -1}, "fanout.warm_up"),
+        ({"warm_up_limit": 0}, "fanout.warm_up_limit"),
     ],
 )
 def test_what_is_wrong_is_said(given: dict[str, Any], word: str) -> None:
@@ -66,3 +69,15 @@ def test_nothing_else_may_say_how_much() -> None:
 
 def test_every_scenario_is_known() -> None:
     assert isinstance(workload(scenarios=list(SCENARIO_NAMES)), FanoutWorkload)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"), [({}, "auto"), ({"warm_up": "none"}, 0), ({"warm_up": "500ms"}, 0.5)]
+)
+def test_a_warm_up_goes_on_until_it_is_at_rest_or_as_long_as_is_said(
+    given: dict[str, Any], kept: Any
+) -> None:
+    made = workload(**given)
+    assert isinstance(made, FanoutWorkload)
+    assert made.fanout.warm_up == kept
+    assert parse(Workload, made.model_dump(mode="json", exclude_defaults=True), "again") == made

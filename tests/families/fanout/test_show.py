@@ -22,11 +22,13 @@ from streamgauge.families.fanout.document import (
     savings,
 )
 from streamgauge.families.fanout.figures import fanout_plots
-from streamgauge.families.fanout.point_names import clients_text
+from streamgauge.families.fanout.point_names import clients_text, place_name
 from streamgauge.families.fanout.published import HARDWARE, SLIPS, published
 from streamgauge.families.fanout.result_tables import LATENCY_COUNTS, POINT_SECONDS
 from streamgauge.families.fanout.show import show_fanout
 from streamgauge.families.fanout.tables import fanout_tables, verdict_table
+from streamgauge.plan.warm_up_file import WarmUpEnding
+from streamgauge.report.case_document import WarmUpCourse
 from streamgauge.report.document import IntegrityVerdict, State, ValidityVerdict
 from streamgauge.report.markdown_renderer import shown_markdown
 from streamgauge.report.medium import Tone
@@ -63,6 +65,8 @@ def point(series: str, scenario: str, clients: int, mean: float | None, **more: 
         "measured_clients": 10,
         "accounting": FanoutAccounting(**dict.fromkeys(FanoutAccounting.model_fields, 100)),
         "samples": 40 if held else 0,
+        "warm_up_messages": 8,
+        "warm_up_course": None,
         "latency_ms": FanoutLatency(**dict.fromkeys(FanoutLatency.model_fields, mean)),
         "wire": Wire(
             **dict.fromkeys(Wire.model_fields) | {"bytes_per_client": 1000.0, "to_clients_bits_per_s": 14.5e6}
@@ -347,3 +351,27 @@ def test_a_point_that_holds_by_figures_not_to_be_quoted_is_not_green() -> None:
     invalid = ValidityVerdict(verdict=Validity.INVALID)
     points = [point("gateway", "1", 1000, 3.2), point("gateway", "1", 2000, 3.2, validity=invalid)]
     assert [row.cells[1].tone for row in verdict_table(points).rows] == [Tone.GOOD, Tone.WARN]
+
+
+def test_how_long_each_point_warmed_up_and_until_what_is_shown() -> None:
+    course: dict[str, Any] = {
+        "end_s": 4.25,
+        "slot_s": 0.25,
+        "latency_ms": [9.0] * 17 + [3.0] * 20,
+        "agents_cores": [0.5] * 37,
+        "systems_cores": None,
+        "waited": [],
+    }
+    points = [
+        point("gateway", "1", clients, 3.0, warm_up_course=WarmUpCourse(ended=ended, **course))
+        for clients, ended in ((1000, WarmUpEnding.AT_REST), (2000, WarmUpEnding.LIMIT))
+    ]
+    shown = show_fanout(document_of(points), TABLES)
+    table, page = verdict_table(points), render_page(shown, {})
+    assert [texts(table)[n][-1] for n in range(2)] == ["4.250 s", "4.250 s"]
+    assert [each.cells[-1].tone for each in table.rows] == [Tone.PLAIN, Tone.WARN]
+    assert "warm-up 4.25 s, until at rest" in page
+    assert "Warm-up, gateway" in page
+    for each in points:
+        assert f"Warm-up, {place_name(each)}: latency and CPU against" in page
+    assert "not at rest" in page

@@ -88,6 +88,13 @@ def compare(
     process: Annotated[
         ProcessChoice, typer.Option(help="A process for each library, or one for all.")
     ] = ProcessChoice.own,
+    warm_up_messages: Annotated[
+        str,
+        typer.Option(
+            help="Of each library, before the first test: auto (until it is at rest), none, or how many."
+        ),
+    ] = "auto",
+    warm_up_limit: Annotated[str, typer.Option(help="How long auto may wait for that.")] = "60s",
     bootstrap: Bootstrap = None,
     brokers: Brokers = None,
 ) -> Asked:
@@ -128,6 +135,8 @@ def compare(
         "engine": engine.value,
         "mix_engines": mix_engines,
         "process": process.value,
+        "warm_up_messages": warm_up_messages,
+        "warm_up_limit": warm_up_limit,
     }
     content = {
         "kind": "compare",

@@ -27,6 +27,7 @@ from streamgauge.families.compare.result_tables import subject_of
 from streamgauge.families.compare.sample import Sample, sample, warnings_of
 from streamgauge.families.compare.verdict import Decision, PairedRatio, Verdict, verdict
 from streamgauge.plan.cases import Case, as_work
+from streamgauge.plan.warm_up_file import WarmUp, WarmUpEnding
 
 Row = dict[str, Any]
 
@@ -53,6 +54,7 @@ def comparisons(trials: Iterable[Row], case: Case, ended: CaseStatus | None) -> 
     band = planned.comparison.equivalence_percent
     corrected = holm([cell.ratio.p if cell.ratio else None for cell in cells])
     controls = holm([cell.control.p if cell.control else None for cell in cells])
+    restless = list(_never_settled(planned, case.warm_up))
     rows: list[Row] = []
     causes: list[Row] = []
     for cell, p, control_p in zip(cells, corrected, controls, strict=True):
@@ -70,7 +72,7 @@ def comparisons(trials: Iterable[Row], case: Case, ended: CaseStatus | None) -> 
             **_accounting(cell.counted),
         }
         accounted, faults = _integrity(cell.trials, row)
-        doubts = list(_doubts(cell, planned, len(cells), ended, row["is_tainted"]))
+        doubts = [*_doubts(cell, planned, len(cells), ended, row["is_tainted"]), *restless]
         quotable = Validity.INVALID if doubts else Validity.VALID
         rows.append(
             row
@@ -272,6 +274,18 @@ def _integrity(trials: Sequence[Row], counts: Row) -> tuple[Integrity, list[Caus
     if not found:
         return Integrity.OK, []
     return worst_integrity(verdict for verdict, _ in found), [why for _, why in found]
+
+
+def _never_settled(planned: PlannedComparison, warm_up: WarmUp | None) -> Iterator[Cause]:
+    """A library that was still on its way when its tests began: no cell says anything of it."""
+    if planned.comparison.warm_up_messages != "auto":
+        return
+    if warm_up is None:
+        yield cause(CauseCode.NEVER_SETTLED)  # who led the comparison ended before it could tell
+        return
+    for part in warm_up.parts:
+        if part.ended is not WarmUpEnding.AT_REST:
+            yield cause(CauseCode.NEVER_SETTLED, about=part.part, message_count=part.messages)
 
 
 def _doubts(

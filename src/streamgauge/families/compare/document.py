@@ -21,6 +21,7 @@ from streamgauge.families.compare.section import Comparison
 from streamgauge.families.compare.verdict import Decision, Verdict
 from streamgauge.plan.cases import as_work
 from streamgauge.plan.plan_file import Plan
+from streamgauge.plan.warm_up_file import PartWarmUp, WarmUpEnding
 from streamgauge.report.document import (
     Document,
     Part,
@@ -68,6 +69,17 @@ class Bursts(Part):
     interval_s: float
 
 
+class LibraryWarmUp(Part):
+    """Of one library's process that warmed up until it was at rest."""
+
+    side: Literal["a", "b", "control"]
+    ended: WarmUpEnding
+    seconds: float
+    messages: int
+    blocks_us: dict[str, list[float]]
+    """what each block of messages took, by operation"""
+
+
 class Conditions(Part):
     a: Library
     b: Library
@@ -86,7 +98,10 @@ class Conditions(Part):
     process: Literal["own", "shared"]
     check_on_consume: bool
     bursts: Bursts | None
-    warm_up_messages: int
+    warm_up_messages: int | None
+    """null: until at rest"""
+    warm_up: list[LibraryWarmUp]
+    """then: of each library, in their order; empty when the number was fixed beforehand"""
     equivalence_percent: float
     settings: list[ComparedSetting]
     notes: list[Cause]
@@ -211,7 +226,8 @@ def compare_document(run: RunDir, plan: Plan, tables: ResultTables) -> CompareDo
     found = [_compared(row, tables, plan.objectives) for row in tables.rows(COMPARISONS, case.id)]
     found.sort(key=_as_planned(planned))
     head = head_of(run, plan, {place_of(row): row for row in found})
-    conditions = _conditions(planned, found, tables.rows(APPLIED_SETTINGS, case.id))
+    warm_ups = case.warm_up.parts if case.warm_up else ()
+    conditions = _conditions(planned, found, tables.rows(APPLIED_SETTINGS, case.id), warm_ups)
     totals = list(_totals(tables.rows(REPETITIONS, case.id)))
     return CompareDocument(**head, comparison=conditions, totals=totals, comparisons=found)
 
@@ -295,7 +311,9 @@ def _interval(row: Row, name: str) -> list[float] | None:
     return None if low is None else [low, high]
 
 
-def _conditions(planned: PlannedComparison, found: list[Compared], settings: list[Row]) -> Conditions:
+def _conditions(
+    planned: PlannedComparison, found: list[Compared], settings: list[Row], warm_ups: Sequence[PartWarmUp]
+) -> Conditions:
     plan = planned.comparison
     told = {row["side"]: (row["value"], row["note"] or None) for row in settings if row["role"] == ENGINE}
     a, b = (_library(planned.target_of(side), *told.get(side, (plan.engine, None))) for side in LIBRARIES)
@@ -317,11 +335,17 @@ def _conditions(planned: PlannedComparison, found: list[Compared], settings: lis
         process=plan.process,
         check_on_consume=plan.check_on_consume,
         bursts=None if bursts is None else Bursts(length=bursts.length, interval_s=bursts.interval),
-        warm_up_messages=plan.warm_up_messages,
+        warm_up_messages=None if plan.warm_up_messages == "auto" else plan.warm_up_messages,
+        warm_up=[_warm_up(part) for part in warm_ups],
         equivalence_percent=plan.equivalence_percent,
         settings=shared,
         notes=[*_notes(plan, found, is_mixed=a.engine != b.engine), *unequal_settings(plan, shared)],
     )
+
+
+def _warm_up(found: PartWarmUp) -> LibraryWarmUp:
+    content = {name: getattr(found, name) for name in LibraryWarmUp.model_fields if name != "side"}
+    return LibraryWarmUp.model_validate({"side": found.part, **content})
 
 
 def _library(target: Target, engine: str, version: str | None) -> Library:

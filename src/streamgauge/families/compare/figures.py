@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from statistics import median
 
+from streamgauge.core.steady_state import LEAST_SLOTS
 from streamgauge.families.compare.document import Compared, Conditions, OfBoth
-from streamgauge.families.compare.places import bytes_text
+from streamgauge.families.compare.places import OPERATION_NAMES, bytes_text
 from streamgauge.families.compare.words import (
     cell_name,
     interval_text,
     p_text,
+    side_name,
     verdict_mark,
     verdict_text,
 )
@@ -23,6 +26,7 @@ from streamgauge.report.plot_parts import (
     Series,
     Style,
     Tick,
+    line_style,
     short,
 )
 from streamgauge.report.quantities import count_text, digits_text, percent_text
@@ -67,9 +71,8 @@ def repetitions_figure(
 ) -> Plot | None:
     """Every repetition's time a message: humps, drift and outliers are to be seen, not believed."""
     places = {(cell.messages, cell.length): number for number, cell in enumerate(cells)}
-    names = {"a": conditions.a.name, "control": "control (A again)", "b": conditions.b.name}
     series = []
-    for side, name in names.items():
+    for side in _JITTER:
         shown = [
             row
             for row in rows
@@ -77,7 +80,7 @@ def repetitions_figure(
         ]
         series.append(
             Series(
-                name,
+                side_name(side, conditions),
                 [round(places[_place(row)] + _shift(side, row, conditions), 3) for row in shown],
                 [short(row["elapsed_us"] / row["messages"]) for row in shown],
                 _STYLES[side],
@@ -95,6 +98,34 @@ def repetitions_figure(
         Axis(ticks=ticks, has_grid=False),
         Axis("µs a message", "log"),
         note="Within a cell repetitions run from left to right.",
+    )
+
+
+def warm_up_figure(conditions: Conditions) -> Plot | None:
+    """What each block took against the last of them: where it is flat, the library is at rest."""
+    lines = [
+        Series(
+            f"{side_name(found.side, conditions)}, {OPERATION_NAMES[operation].lower()}",
+            list(range(1, len(times) + 1)),
+            [short(time_us / median(times[-LEAST_SLOTS:])) for time_us in times],
+            line_style(number, 2),
+            told=NumberText("exactly", 2, "×"),
+            labels=[f"{digits_text(time_us)} µs" for time_us in times],
+        )
+        for number, (found, operation, times) in enumerate(
+            (found, operation, times)
+            for found in conditions.warm_up
+            for operation, times in found.blocks_us.items()
+        )
+    ]
+    if not lines:
+        return None
+    return Plot(
+        "Warm-up: time of a block of messages against its level at the end",
+        lines,
+        Axis("block", from_zero=True),
+        Axis("times its level at the end", "log"),
+        reading="across",
     )
 
 

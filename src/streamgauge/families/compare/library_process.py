@@ -1,7 +1,7 @@
 """One library of a comparison, or all of them, in a process of its own, led by the referee.
 
 in   {"comparison": …} once; then {"warm_up": …} and {"turn": …}; the end of the input means: end at once
-out  {"ready": …}, {"warm": rows of client_settings}, {"trials": rows}; {"failed": why} to any of them
+out  {"ready": …}, {"warm": settings and warm_ups}, {"trials": rows}; {"failed": why} to any of them
 """
 
 from __future__ import annotations
@@ -51,15 +51,14 @@ class LibraryProcess:
             topic: {(t, p): offset for t, p, offset in places} for topic, places in message["starts"].items()
         }
         if "warm_up" in message:
-            rows = [
-                row
-                for side, topic in message["warm_up"].items()
-                for row in self._sides[side].warm_up(topic, starts[topic])
+            found = [
+                self._sides[side].warm_up(topic, starts[topic]) for side, topic in message["warm_up"].items()
             ]
             # All that is there to stay need not be looked through between two trials.
             gc.collect()
             gc.freeze()
-            return {"warm": rows}
+            settings = [row for rows, _ in found for row in rows]
+            return {"warm": {"settings": settings, "warm_ups": [how.model_dump() for _, how in found]}}
         given = message["turn"]
         turn = Turn(**{**given, "cell": Cell(**given["cell"])})
         return {"trials": self._sides[turn.side].take_turn(turn, starts)}

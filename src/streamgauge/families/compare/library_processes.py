@@ -12,6 +12,7 @@ from streamgauge.agents.piped_process import PipedProcess
 from streamgauge.core import errors
 from streamgauge.core.errors import CaseFailed
 from streamgauge.families.compare.planned_comparison import SIDES, PlannedComparison, Side, Turn
+from streamgauge.plan.warm_up_file import PartWarmUp
 
 Starts = Mapping[str, Mapping[tuple[int, int], int]]
 """By topic: the offsets where a test begins, by (topic, partition)."""
@@ -33,6 +34,8 @@ class LibraryProcesses:
         shared = planned.comparison.process == "shared"
         self._groups: list[tuple[Side, ...]] = [SIDES] if shared else [(side,) for side in SIDES]
         self._processes: dict[Side, PipedProcess] = {}
+        self.warm_ups: list[PartWarmUp] = []
+        """In their order; of who was begun anew, all."""
 
     def start(self) -> None:
         """All at once, and wait until every one has its driver open."""
@@ -41,11 +44,14 @@ class LibraryProcesses:
         for group in self._groups:
             self._await_ready(group)
 
-    def warm_up(self, topics: Mapping[Side, str], starts: Starts) -> list[dict[str, Any]]:
-        """One after the other; returns rows of the table `client_settings`."""
+    def warm_up(
+        self, topics: Mapping[Side, str], starts: Starts, is_given_up: Callable[[], bool] = lambda: False
+    ) -> list[dict[str, Any]]:
+        """One after the other; returns rows of the table `client_settings`, and none of who did not come to
+        its end when the run is given up meanwhile."""
         rows: list[dict[str, Any]] = []
         for group in self._groups:
-            rows += self._warm_up(group, topics, starts)
+            rows += self._warm_up(group, topics, starts, is_given_up)
         return rows
 
     def take_turn(
@@ -72,13 +78,15 @@ class LibraryProcesses:
             return [], str(answer["failed"]["reason"])
         return answer["trials"], None
 
-    def renew(self, side: Side, topics: Mapping[Side, str], starts: Starts) -> None:
+    def renew(
+        self, side: Side, topics: Mapping[Side, str], starts: Starts, is_given_up: Callable[[], bool]
+    ) -> None:
         """A new process for who had this one, warmed up as the first."""
         group = next(group for group in self._groups if side in group)
         self._processes[side].kill()
         self._launch(group)
         self._await_ready(group)
-        self._warm_up(group, topics, starts)
+        self._warm_up(group, topics, starts, is_given_up)
 
     def close(self) -> None:
         for process in {id(process): process for process in self._processes.values()}.values():
@@ -105,17 +113,39 @@ class LibraryProcesses:
         self._ask(group, "ready", _READY_DEADLINE_S)
 
     def _warm_up(
-        self, group: tuple[Side, ...], topics: Mapping[Side, str], starts: Starts
+        self,
+        group: tuple[Side, ...],
+        topics: Mapping[Side, str],
+        starts: Starts,
+        is_given_up: Callable[[], bool],
     ) -> list[dict[str, Any]]:
+        if is_given_up():
+            return []
         mine = {side: topics[side] for side in group}
         self._processes[group[0]].say({"warm_up": mine, "starts": _plain(starts, mine.values())})
-        deadline_s = 2 * len(group) * self._planned.comparison.test_timeout + _MARGIN_S
-        rows: list[dict[str, Any]] = self._ask(group, "warm", deadline_s)
+        comparison = self._planned.comparison
+        limit_s = comparison.warm_up_limit if comparison.warm_up_messages == "auto" else 0.0
+        deadline_s = len(group) * (limit_s + 2 * comparison.test_timeout) + _MARGIN_S
+        found = self._ask(group, "warm", deadline_s, is_given_up)
+        if found is None:
+            return []
+        self.warm_ups += [PartWarmUp.model_validate(told) for told in found["warm_ups"]]
+        rows: list[dict[str, Any]] = found["settings"]
         return rows
 
-    def _ask(self, group: tuple[Side, ...], word: str, deadline_s: float) -> Any:
-        """What comes with the answer; without a good one the comparison cannot go on."""
-        answer = self._processes[group[0]].answer(deadline_s)
+    def _ask(
+        self,
+        group: tuple[Side, ...],
+        word: str,
+        deadline_s: float,
+        is_given_up: Callable[[], bool] = lambda: False,
+    ) -> Any:
+        """What comes with the answer; without a good one the comparison cannot go on. None when the run is
+        given up meanwhile."""
+        end = time.monotonic() + deadline_s
+        while (answer := self._processes[group[0]].answer(_LOOK_S)) is None and time.monotonic() < end:
+            if is_given_up():
+                return None
         who = " and ".join(dict.fromkeys(self._planned.target_of(side).name for side in group))
         if answer is None:
             raise CaseFailed(f"{who}: the library's process was not {word} within {deadline_s:g} s")

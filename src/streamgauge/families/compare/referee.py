@@ -77,7 +77,7 @@ class Referee:
     def run(self, rendezvous: Rendezvous) -> None:
         """All cells, until the end, the time limit, or until the run is given up."""
         self._end_s = time.monotonic() + self._planned.comparison.time_limit
-        self._files.write_rows(CLIENT_SETTINGS, self._warm_up())
+        self._files.write_rows(CLIENT_SETTINGS, self._warm_up(rendezvous.stopping))
         for cell in self._planned.cells:
             if not self._play(cell, self._planned.rounds(cell), rendezvous):
                 self.timed_out = not rendezvous.stopping()
@@ -112,11 +112,14 @@ class Referee:
         rows, self._rows = self._rows, []
         self._files.write_rows(TRIALS, rows)
 
-    def _warm_up(self) -> list[Row]:
+    def _warm_up(self, is_given_up: Callable[[], bool]) -> list[Row]:
+        turns = len(self._planned.cells) * (self._planned.comparison.repeat + 1) * len(SIDES)
+        self._live.told = {"completed": 0, "total": turns, "words": "warming up"}
+        self._live.publish()
         names = tuple(self._warm_up_topics.values())
         made = self._driver.prepare_topics(self._topics, names)
         try:
-            rows = self._libraries.warm_up(self._warm_up_topics, self._starts(names))
+            rows = self._libraries.warm_up(self._warm_up_topics, self._starts(names), is_given_up)
             return [row for row in rows if row["side"] != "control"]
         finally:
             self._remove(made)
@@ -163,19 +166,19 @@ class Referee:
         self, turn: Turn, starts: dict[str, dict[tuple[int, int], int]], is_given_up: Callable[[], bool]
     ) -> list[Row]:
         if turn.side in self._broken:
-            self._renew(turn.side)
+            self._renew(turn.side, is_given_up)
         rows, why = self._libraries.take_turn(turn, starts, is_given_up)
         if why is None:
             return rows
         self._broken[turn.side] = why
         return self._failed(turn, why)
 
-    def _renew(self, side: Side) -> None:
+    def _renew(self, side: Side, is_given_up: Callable[[], bool]) -> None:
         why = self._broken.pop(side)
         names = tuple(self._warm_up_topics.values())
         made = self._driver.prepare_topics(self._topics, names)
         try:
-            self._libraries.renew(side, self._warm_up_topics, self._starts(names))
+            self._libraries.renew(side, self._warm_up_topics, self._starts(names), is_given_up)
         except CaseFailed as error:
             raise CaseFailed(f"{error}; before that: {why}") from error
         finally:

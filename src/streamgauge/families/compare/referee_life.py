@@ -13,6 +13,7 @@ from streamgauge.drivers.registry import open_driver
 from streamgauge.families.compare.library_processes import LibraryProcesses
 from streamgauge.families.compare.planned_comparison import PlannedComparison
 from streamgauge.families.compare.referee import Referee
+from streamgauge.plan.warm_up_file import warm_up_of_parts
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.spec.secrets import fill_in
 
@@ -53,6 +54,8 @@ class RefereeLife:
         except StreamgaugeError as error:
             self.manifest.outcome, self.manifest.reason = "failed", str(error)
             self.manifest.error = type(error).__name__
+        if self._planned.comparison.warm_up_messages == "auto" and self._libraries.warm_ups:
+            self.manifest.warm_up = warm_up_of_parts(self._libraries.warm_ups).model_dump(mode="json")
         self.manifest.counts = dict(self._files.rows)
         write_manifest(self._assignment, self.manifest)
         self._libraries.close()

@@ -80,8 +80,13 @@ class Comparison(SpecModel):
     """With engine jvm: a library that has none runs in Python, and the report says so everywhere."""
     process: Literal["own", "shared"] = "own"
     """A process for each library, or one for all."""
-    warm_up_messages: Count = Field(default=20_000, ge=0)
-    """Sent and read by each library before the first test: code is loaded and compiled by then."""
+    warm_up_messages: Annotated[Count, Field(ge=0)] | Literal["auto"] = "auto"
+    """Sent and read by each library before the first test: code is loaded and compiled by then. auto: as many
+    as it takes until blocks of them take as long, one after the other; none: 0."""
+    warm_up_limit: Annotated[Seconds, Field(gt=0)] = 60.0
+    """How long each library may take for that; then tests begin all the same, and are not valid."""
+    most_warm_up_messages: Count = Field(default=2_000_000, ge=1)
+    """That each library may send for it; then the same."""
     test_timeout: Annotated[Seconds, Field(gt=0)] = 60.0
     """A produce, consume or round trip that takes longer has failed."""
     until_decided: bool = False
@@ -95,6 +100,11 @@ class Comparison(SpecModel):
     @classmethod
     def _acks_text(cls, acks: Any) -> Any:
         return str(acks) if isinstance(acks, int) and not isinstance(acks, bool) else acks
+
+    @field_validator("warm_up_messages", mode="before")
+    @classmethod
+    def _no_warm_up(cls, messages: Any) -> Any:
+        return 0 if messages == "none" else messages
 
     _distinct = field_validator("lengths", "messages")(distinct)
 

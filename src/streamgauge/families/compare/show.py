@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from streamgauge.families.compare.document import Compared, CompareDocument, Conditions, Times, Total
-from streamgauge.families.compare.figures import heat_map, repetitions_figure
+from streamgauge.families.compare.figures import heat_map, repetitions_figure, warm_up_figure
 from streamgauge.families.compare.places import OPERATION_NAMES, bytes_text
 from streamgauge.families.compare.repetitions_csv import repetitions_csv
 from streamgauge.families.compare.result_tables import REPETITIONS
@@ -22,11 +22,14 @@ from streamgauge.families.compare.words import (
     place_text,
     rounds_text,
     setting_text,
+    side_name,
     verdict_mark,
     verdict_text,
 )
+from streamgauge.plan.warm_up_file import WarmUpEnding
 from streamgauge.report.cause_words import cause_text
 from streamgauge.report.medium import EVERYWHERE, ON_CONSOLE, ON_PAGE, ON_PAPER, Medium, Tone
+from streamgauge.report.parameters import ENDING_WORDS
 from streamgauge.report.quantities import NOTHING, count_text, digits_text, percent_text
 from streamgauge.report.result_tables import ResultTables, Row
 from streamgauge.report.shown import Block, Fact, Figures, Note, Notes, Section, Shown
@@ -73,7 +76,7 @@ def show_compare(document: CompareDocument, tables: ResultTables) -> Shown:
         mine = [r for r in repetitions if (r["operation"], r["temperature"]) == (operation, temperature)]
         name = f"{OPERATION_NAMES[operation]}, {temperature}"
         sections.append(_matrix_section(name, temperature, conditions, found, mine))
-    sections += [Section("To know", _remarks(rows)), _settings(conditions)]
+    sections += [Section("To know", _remarks(rows)), *_warm_ups(conditions), _settings(conditions)]
     files: dict[str, Callable[[], str | bytes]] = {
         f"csv/repetitions-{temperature}.csv": partial(repetitions_csv, document, tables, temperature)
         for temperature in TEMPERATURE_MEANINGS
@@ -144,6 +147,22 @@ def _decisions(rows: list[Compared]) -> Iterator[str]:
         places.setdefault(decision_text(found), []).append(place_text(found))
     for said, where in places.items():
         yield f"{said}: {', '.join(where)}"
+
+
+def _warm_ups(conditions: Conditions) -> list[Section]:
+    """Of those that went on until a library was at rest."""
+    if not conditions.warm_up:
+        return []
+    rows = []
+    for found in conditions.warm_up:
+        tone = Tone.PLAIN if found.ended is WarmUpEnding.AT_REST else Tone.WARN
+        until = Cell(ENDING_WORDS[found.ended], tone)
+        rows.append(row(side_name(found.side, conditions), found.messages, found.seconds, until))
+    columns = [Column("side"), Column("messages", Unit.COUNT), Column("seconds", Unit.S), Column("ended")]
+    note = "Before the first test, until blocks of as many messages take as long, one after the other."
+    figure = warm_up_figure(conditions)
+    blocks: list[Block] = [Table("Messages of each library", columns, rows, note)]
+    return [Section("Warm-up", [*blocks, *([Figures([figure])] if figure else [])])]
 
 
 def _total_table(totals: list[Total], conditions: Conditions) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -11,6 +12,7 @@ from streamgauge.core.errors import CaseFailed
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.engine import has_timed_loops
 from streamgauge.drivers.registry import driver_class, open_driver
+from streamgauge.families.compare.block_rest import BLOCK_MESSAGES, BlockRest
 from streamgauge.families.compare.client_settings import engine_row, settings_rows
 from streamgauge.families.compare.jvm_loops import JvmLoops
 from streamgauge.families.compare.ordinal_messages import OrdinalMessages
@@ -27,6 +29,7 @@ from streamgauge.families.compare.planned_comparison import (
 from streamgauge.families.compare.python_loops import PythonLoops
 from streamgauge.families.compare.section import Comparison, EngineName, Operation
 from streamgauge.families.compare.timing import Place
+from streamgauge.plan.warm_up_file import PartWarmUp, WarmUpEnding
 from streamgauge.spec.secrets import fill_in, strike_out
 from streamgauge.spec.target import Target
 
@@ -77,24 +80,55 @@ class TurnTaking:
             self._counting = _loops(counted, planned.comparison)
         self._messages: OrdinalMessages | None = None
 
-    def warm_up(self, topic: str, start: dict[tuple[int, int], int]) -> list[Row]:
-        """Let everything that is loaded or compiled only once be so; the client settings in force."""
+    def warm_up(self, topic: str, start: dict[tuple[int, int], int]) -> tuple[list[Row], PartWarmUp]:
+        """Let everything that is loaded or compiled only once be so; the client settings in force, and how it
+        went."""
         comparison = self._planned.comparison
-        # What is simulated needs no warming.
-        is_simulated = self._driver.capabilities.simulated_time
-        count = 1 if is_simulated else max(1, comparison.warm_up_messages)
-        messages = OrdinalMessages(_WARM_UP_BYTES, count, self._seed)
         place = Place(topic, _WARM_UP_NUMBER, start)
         # All at once: with pauses between bursts it would take minutes, and warm nothing.
         loops = _loops(self._driver, comparison.model_copy(update={"bursts": None}))
-        for operation in ("produce",) if comparison.produce_only else ("produce", "consume"):
-            outcome = _operation(loops, operation, place, messages, False)
-            if outcome.error is not None:
-                raise CaseFailed(f"warm-up: {operation}: {outcome.error}")
+        if self._driver.capabilities.simulated_time:
+            found = self._so_many(loops, place, 1)  # what is simulated needs no warming
+        elif comparison.warm_up_messages == "auto":
+            found = self._until_at_rest(loops, place)
+        else:
+            found = self._so_many(loops, place, max(1, comparison.warm_up_messages))
         rows = [engine_row(self._side, self._loops.engine, _version(self._driver))]
         for role, client in loops.clients.items():
             rows += settings_rows(self._side, role, client, self._environment)
-        return rows
+        return rows, found
+
+    def _so_many(self, loops: Loops, place: Place, count: int) -> PartWarmUp:
+        messages, begun_s = OrdinalMessages(_WARM_UP_BYTES, count, self._seed), time.monotonic()
+        for operation in ("produce",) if self._planned.comparison.produce_only else ("produce", "consume"):
+            _warm(loops, operation, place, messages, False)
+        seconds = time.monotonic() - begun_s
+        return PartWarmUp(part=self._side, ended=WarmUpEnding.AT_REST, seconds=seconds, messages=count)
+
+    def _until_at_rest(self, loops: Loops, place: Place) -> PartWarmUp:
+        comparison, rest, begun_s = self._planned.comparison, BlockRest(), time.monotonic()
+        blocks = {
+            operation: OrdinalMessages(_WARM_UP_BYTES, BLOCK_MESSAGES[operation], self._seed)
+            for operation in comparison.operations
+        }
+        of_block = max(messages.count for messages in blocks.values())
+        sent = 0
+        while True:
+            if sent:  # behind what the blocks before have left in the topic
+                place.start = self._driver.end_offsets((place.topic,), comparison.topics.partitions)
+            taken = {name: _warm(loops, name, place, messages, True) for name, messages in blocks.items()}
+            sent += of_block
+            rest.add(taken, now_s := time.monotonic())
+            ended = WarmUpEnding.AT_REST if rest.is_at_rest else WarmUpEnding.LIMIT
+            is_over = now_s - begun_s >= comparison.warm_up_limit
+            if ended is WarmUpEnding.AT_REST or is_over or sent + of_block > comparison.most_warm_up_messages:
+                return PartWarmUp(
+                    part=self._side,
+                    ended=ended,
+                    seconds=now_s - begun_s,
+                    messages=sent,
+                    blocks_us={str(name): times for name, times in rest.times_us.items()},
+                )
 
     def take_turn(self, turn: Turn, starts: Mapping[str, dict[tuple[int, int], int]]) -> list[Row]:
         """A cold test and a warm one; a row for each operation of each, also for those that failed."""
@@ -152,6 +186,14 @@ class TurnTaking:
 def _version(driver: Driver) -> str:
     """`librdkafka 2.16.0`; empty where there is no library."""
     return ", ".join(f"{name} {version}" for name, version in driver.library_version().items())
+
+
+def _warm(loops: Loops, name: str, place: Place, messages: OrdinalMessages, warm: bool) -> int:
+    """How long it took, in ns; a library that cannot even do that is not compared."""
+    outcome = _operation(loops, name, place, messages, warm)
+    if outcome.error is not None:
+        raise CaseFailed(f"warm-up: {name}: {outcome.error}")
+    return outcome.elapsed_ns
 
 
 def _operation(loops: Loops, name: str, place: Place, messages: OrdinalMessages, warm: bool) -> Outcome:

@@ -82,6 +82,10 @@ def rounds_text(conditions: Conditions) -> str:
     return said
 
 
+def side_name(side: str, conditions: Conditions) -> str:
+    return {"a": conditions.a.name, "control": "control (A again)", "b": conditions.b.name}[side]
+
+
 def library_text(library: Library) -> str:
     driver = None if library.driver == library.name else library.driver
     about = ", ".join(part for part in (driver, library.version) if part)

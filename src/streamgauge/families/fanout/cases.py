@@ -28,7 +28,7 @@ def cases_of(workload: FanoutWorkload, run_id: str) -> Iterator[Case]:
             series=point.series,
             topics=topic_names(fanout.topics, run_id, case_id),
             topic_settings=fanout.topics,
-            time_limit_s=fanout.warm_up + fanout.duration + _SPARE_S,
+            time_limit_s=(point.warm_up_s or 0.0) + fanout.duration + _SPARE_S,
             drain_timeout_s=fanout.drain_timeout,
             tag=tag_of(run_id, case_id),
             agents=tuple(point.agents()),

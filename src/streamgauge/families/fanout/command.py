@@ -33,7 +33,10 @@ def fanout(
     clients: Annotated[str, typer.Option(help="The ladder: 1k,2k,4k, or a range 1k:16k:*2.")] = "1k,2k,4k,8k",
     via: Annotated[str, typer.Option(help=f"Ways to deliver: {', '.join(_WAYS)}.")] = "gateway",
     duration: Annotated[str, typer.Option(help="Of each point, after its warm-up.")] = "60s",
-    warm_up: Annotated[str, typer.Option(help="Sent ahead and kept apart.")] = "2s",
+    warm_up: Annotated[
+        str, typer.Option(help="Sent ahead and kept apart: auto (until it is at rest), none, or how long.")
+    ] = "auto",
+    warm_up_limit: Annotated[str, typer.Option(help="How long auto may wait for that.")] = "60s",
     measured: Annotated[
         str, typer.Option(help="Clients that decode and time every update, or all; others ignore data.")
     ] = "200",
@@ -92,6 +95,7 @@ def fanout(
         "clients": _ladder(clients),
         "duration": duration,
         "warm_up": warm_up,
+        "warm_up_limit": warm_up_limit,
         "groups": [way for way in ways if way == "kafka-groups"],
         "measured": measured,
         "parse_json": parse_json,

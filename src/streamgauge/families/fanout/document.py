@@ -13,8 +13,10 @@ from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.families.fanout.published import HARDWARE, SLIPS, published
 from streamgauge.families.fanout.result_tables import POINTS, ROLES
 from streamgauge.families.fanout.section import SCENARIOS
-from streamgauge.plan.cases import as_work
+from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.plan_file import Plan
+from streamgauge.report.case_document import WarmUpCourse
+from streamgauge.report.case_reading import course_of
 from streamgauge.report.document import (
     Document,
     Glance,
@@ -112,6 +114,10 @@ class Point(Verdicts):
     measured_clients: int
     accounting: FanoutAccounting
     samples: int
+    warm_up_messages: int
+    """sent ahead, and not counted"""
+    warm_up_course: WarmUpCourse | None
+    """null: its length was fixed beforehand"""
     latency_ms: FanoutLatency
     wire: Wire
     use: UseByRole
@@ -147,7 +153,8 @@ class Published(Part):
 
 class FanoutFound(Part):
     duration_s: float
-    warm_up_s: float
+    warm_up_s: float | None
+    """null: until the load is at rest"""
     mean_limit_s: float
     size_bytes: int
     max_frequency: float | str
@@ -179,17 +186,14 @@ class FanoutDocument(Document):
 
 def fanout_document(run: RunDir, plan: Plan, tables: ResultTables) -> FanoutDocument:
     asked = as_work(plan.cases[0].work, FanoutPoint).fanout
-    points = [
-        _point(tables.rows(POINTS, case.id)[0], as_work(case.work, FanoutPoint), tables)
-        for case in plan.cases
-    ]
+    points = [_point(tables.rows(POINTS, case.id)[0], case, tables) for case in plan.cases]
     for point in points:
         known = partial(known_of, point.model_dump(), tables)
         point.objectives = outcomes_of(plan.objectives, known, point.validity)
     used = dict.fromkeys(point.scenario for point in points)
     found = FanoutFound(
         duration_s=asked.duration,
-        warm_up_s=asked.warm_up,
+        warm_up_s=None if asked.warm_up == "auto" else asked.warm_up,
         mean_limit_s=asked.mean_limit,
         size_bytes=asked.size,
         max_frequency=asked.max_frequency,
@@ -211,13 +215,17 @@ def _servers_there(tables: ResultTables) -> list[str]:
     return sorted(name for name in named if f"({FOUND} " in name or f"({TOLD} " in name)
 
 
-def _point(row: Row, planned: FanoutPoint, tables: ResultTables) -> Point:
+def _point(row: Row, case: Case, tables: ResultTables) -> Point:
+    planned = as_work(case.work, FanoutPoint)
+    ahead = planned.schedule(0).warm_up_count
     beside = published(row["scenario"], row["via"], row["clients"])
     told = beside.mean_sd_ms
     same = ("case", "series", "via", "scenario", "clients", "status", "holds", "rate_per_s")
     content = {
         **{name: row[name] for name in (*same, "measured_clients", "samples")},
         "max_frequency": planned.fanout.max_frequency if planned.via == GATEWAY else None,
+        "warm_up_messages": sum(case.warm_up.messages.values()) if case.warm_up else ahead or 0,
+        "warm_up_course": course_of(case.warm_up) if case.warm_up else None,
         "accounting": {name: row[name] for name in FanoutAccounting.model_fields},
         "latency_ms": {name: row[f"{name}_ms"] for name in FanoutLatency.model_fields},
         "wire": {name: row[name] for name in Wire.model_fields},

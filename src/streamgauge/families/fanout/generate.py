@@ -106,8 +106,9 @@ def _send(generator: Generator, rate: float, seconds: float | None, quiet: bool)
             typer.echo(_words(generator, rate), err=True)
         return True
 
+    count = None if seconds is None else max(1, round(seconds * rate))
     with suppress(KeyboardInterrupt):
-        generator.run(start_ns, None if seconds is None else max(1, round(seconds * rate)), 0, go_on)
+        generator.run(start_ns, lambda: count, go_on)
     left = generator.flush(_FLUSH_S)
     if not quiet:
         typer.echo(_words(generator, rate))

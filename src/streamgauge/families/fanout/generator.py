@@ -21,7 +21,8 @@ _CATCH_UP = 64
 
 
 class Generator:
-    """Sends to one topic; `rows` are those of table `generated`, in the order in which messages were due."""
+    """Sends to one topic; `rows` are those of table `generated`, in the order in which messages were due,
+    but for which of them are warm-up: that is known only in the end."""
 
     def __init__(
         self,
@@ -54,20 +55,21 @@ class Generator:
     def rows(self) -> list[dict[str, Any]]:
         return list(self._rows.values())
 
-    def run(self, start_ns: int, count: int | None, warm_up_count: int, go_on: Callable[[], bool]) -> None:
-        """Send `count` messages, or until `go_on` says no; `start_ns`: when the first one is due."""
+    def run(self, start_ns: int, count: Callable[[], int | None], go_on: Callable[[], bool]) -> None:
+        """Send until there are so many messages (None: that is not known yet), or until `go_on` says no;
+        `start_ns`: when the first one is due."""
         number = 0
-        while (count is None or number < count) and go_on():
+        while ((most := count()) is None or number < most) and go_on():
             next_ns = due_ns(start_ns, number, self._rate_per_s)
             for _ in range(_CATCH_UP):
-                if next_ns > now_ns() or (count is not None and number >= count):
+                if next_ns > now_ns() or (most is not None and number >= most):
                     break
-                self._send(number, next_ns, number < warm_up_count)
+                self._send(number, next_ns)
                 number += 1
                 next_ns = due_ns(start_ns, number, self._rate_per_s)
             for sender in self._senders:
                 sender.poll()
-            if count is None or number < count:
+            if most is None or number < most:
                 sleep_until(min(next_ns, now_ns() + _LONGEST_SLEEP_NS))
 
     def flush(self, deadline_s: float) -> int:
@@ -89,7 +91,7 @@ class Generator:
             sender.close()
         self._senders = []
 
-    def _send(self, number: int, intended_ns: int, is_warm_up: bool) -> None:
+    def _send(self, number: int, intended_ns: int) -> None:
         producer = number % len(self._senders)
         stamp_ns = intended_ns + self._wall_offset_ns
         message = self._messages.make(producer, stamp_ns)
@@ -99,7 +101,6 @@ class Generator:
             "producer": producer,
             "key": message.key if message.key_bytes is not None else NO_KEY,
             "size_bytes": len(message.value),
-            "is_warm_up": is_warm_up,
             "intended_ns": intended_ns,
             "sent_ns": sent_ns,
             "acked_ns": None,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from streamgauge.agents.rendezvous import Rendezvous
-from streamgauge.core.clock import now_ns, read_clocks, sharpen_sleep, sleep_until
+from streamgauge.agents.rendezvous import Rendezvous, Start
+from streamgauge.core.clock import NS_PER_S, now_ns, read_clocks, sharpen_sleep, sleep_until
 from streamgauge.core.errors import CaseFailed, Unreachable
 from streamgauge.families.fanout.event_tables import GENERATED
 from streamgauge.families.fanout.generator import Generator
 from streamgauge.families.fanout.life import FanoutLife
 from streamgauge.families.fanout.scenario_messages import ScenarioMessages
+from streamgauge.families.fanout.schedule import Schedule
 
 _FLUSH_S = 30.0
 _IDLE_NS = 20_000_000
@@ -20,6 +21,8 @@ class GeneratorLife(FanoutLife):
     """One process, whose producers each have a client of their own."""
 
     _generator: Generator | None = None
+    _schedule: Schedule | None = None
+    """By which the last message was sent."""
 
     def run(self, rendezvous: Rendezvous) -> None:
         assignment, point = self.assignment, self.point
@@ -27,11 +30,12 @@ class GeneratorLife(FanoutLife):
         # Whatever the clients are: it is librdkafka that sends.
         settings = self.open_driver().sender_settings()
         wall_offset_ns = read_clocks().wall_offset_ns
-        rate = fanout.rate_per_s(point.scenario)
         messages = ScenarioMessages(point.mapping.kind, fanout.size, self.seed)
         clients = [settings] * fanout.producers_of(point.scenario)
         try:
-            self._generator = generator = Generator(messages, clients, topic, rate, wall_offset_ns)
+            self._generator = generator = Generator(
+                messages, clients, topic, point.rate_per_s, wall_offset_ns
+            )
         except Unreachable as error:
             # It was there before the clients were: so many of them are more than it can take.
             raise CaseFailed(f"Kafka did not answer beside {point.clients:,} clients: {error}") from None
@@ -41,13 +45,8 @@ class GeneratorLife(FanoutLife):
         )
         self.begin(reading, start)
         sharpen_sleep()
-        schedule = point.schedule(start.at_ns)
-        generator.run(
-            schedule.start_ns,
-            schedule.message_count,
-            schedule.warm_up_count,
-            lambda: not rendezvous.stopping(),
-        )
+        with self.watched((), start, rendezvous):
+            self._send(generator, start, rendezvous)
         left = generator.flush(_FLUSH_S)
         self.mark("measure_end", now_ns())
         rendezvous.finished({(0, key): count for key, count in generator.delivered_by_key().items()})
@@ -56,6 +55,26 @@ class GeneratorLife(FanoutLife):
         elif left or generator.failed:
             raise CaseFailed(f"{left + generator.failed} messages were not delivered to Kafka")
 
+    def _send(self, generator: Generator, start: Start, rendezvous: Rendezvous) -> None:
+        """Until all that count are sent; since when they count may be said meanwhile, and be said anew."""
+        planned, terms = self.point.schedule(start.at_ns), self.point.settling
+        limit_s = self.assignment.time_limit_s + (terms.limit_s if terms else 0.0)
+
+        def message_count() -> int | None:
+            self._schedule = self.known_by_now(planned, rendezvous)
+            return self._schedule.message_count
+
+        def go_on() -> bool:
+            return not rendezvous.stopping() and now_ns() < start.at_ns + limit_s * NS_PER_S
+
+        generator.run(start.at_ns, message_count, go_on)
+        if self._schedule is None or self._schedule.warm_up_count is None:
+            if not rendezvous.stopping():
+                raise CaseFailed(f"nobody said within {limit_s:g} s since when messages count")
+        elif self._schedule.slot is not None:
+            self.manifest.warm_up_messages = {"0": self._schedule.warm_up_count}
+            self.manifest.measured_slots = {"0": self._schedule.slot}
+
     def publish(self) -> None:
         if self._generator is not None:
             self.live.count(0, self._generator.sent)
@@ -63,7 +82,12 @@ class GeneratorLife(FanoutLife):
 
     def keep(self) -> None:
         if self._generator is not None:
-            rows = [self._on_reference_clock(row) for row in self._generator.rows]
+            # Where nobody knew since when they count, none does.
+            ahead = None if self._schedule is None else self._schedule.warm_up_count
+            rows = [
+                {**self._on_reference_clock(row), "is_warm_up": ahead is None or number < ahead}
+                for number, row in enumerate(self._generator.rows)
+            ]
             self.files.write_rows(GENERATED, rows)
 
     def _on_reference_clock(self, row: dict[str, Any]) -> dict[str, Any]:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Diary, Manifest, write_manifest
 from streamgauge.agents.live import Live
 from streamgauge.agents.rendezvous import Rendezvous, Start
 from streamgauge.agents.sampler import Sampler
+from streamgauge.agents.warming_up import NewLatencies, WarmingUp
 from streamgauge.core.clock import ClockReading, read_clocks
 from streamgauge.core.errors import BadInput, StreamgaugeError
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.registry import open_driver
 from streamgauge.drivers.swarm import SwarmDriver, why_no_swarms
 from streamgauge.families.fanout.point import FanoutPoint
+from streamgauge.families.fanout.schedule import Schedule
 from streamgauge.plan.cases import tag_of
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.spec.secrets import fill_in
@@ -73,6 +76,25 @@ class FanoutLife(ABC):
         if start.sample_machine:
             self._sampler.watch_machine()
         self._sampler.start()
+
+    @contextlib.contextmanager
+    def watched(
+        self, sources: Iterable[NewLatencies], start: Start, rendezvous: Rendezvous
+    ) -> Iterator[None]:
+        """Tell of the load meanwhile, where its warm-up goes on until it is at rest."""
+        if (terms := self.point.settling) is None:
+            yield
+            return
+        warming_up = WarmingUp(sources, rendezvous.tell_levels, terms.limit_s)
+        warming_up.start(start.at_ns)
+        try:
+            yield
+        finally:
+            warming_up.stop()
+
+    def known_by_now(self, schedule: Schedule, rendezvous: Rendezvous) -> Schedule:
+        """`schedule`: as it was known at the start."""
+        return schedule.since_slot(rendezvous.measured_slot()) if self.point.settling else schedule
 
     def mark(self, name: str, at_ns: int) -> None:
         self._diary.mark(name, at_ns)

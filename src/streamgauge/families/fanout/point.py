@@ -9,12 +9,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge.core.steady_state import SLOT_S
 from streamgauge.families.fanout.names import ScenarioName
 from streamgauge.families.fanout.schedule import Schedule
 from streamgauge.families.fanout.section import SCENARIOS, Fanout, Scenario
 from streamgauge.families.fanout.targets import is_of_a_gateway
 from streamgauge.plan.agent_tasks import AgentTask
 from streamgauge.spec.model import SpecModel
+from streamgauge.spec.settling import SettlingTerms
 from streamgauge.spec.target import Target
 
 Via = Literal["kafka-groups", "kafka-standalone", "gateway"]
@@ -52,10 +54,26 @@ class FanoutPoint(SpecModel):
         return self.fanout.ramp_up_per_s or _RAMP_UP_PER_S[self.via]
 
     @property
+    def rate_per_s(self) -> float:
+        return self.fanout.rate_per_s(self.scenario)
+
+    @property
+    def warm_up_s(self) -> float | None:
+        """None: it goes on until the load is at rest."""
+        return None if self.fanout.warm_up == "auto" else self.fanout.warm_up
+
+    @property
+    def settling(self) -> SettlingTerms | None:
+        if self.warm_up_s is not None:
+            return None
+        # Every update of a message comes at about the same time: what counts is how often messages do.
+        together = math.ceil(1 / (self.rate_per_s * SLOT_S))
+        return SettlingTerms(self.fanout.warm_up_limit, self.fanout.duration, together)
+
+    @property
     def message_count(self) -> int:
-        """Warm-up and measured ones."""
-        seconds = self.fanout.warm_up + self.fanout.duration
-        return max(1, round(seconds * self.fanout.rate_per_s(self.scenario)))
+        """Warm-up and measured ones, as far as they are known beforehand."""
+        return max(1, round(((self.warm_up_s or 0.0) + self.fanout.duration) * self.rate_per_s))
 
     @property
     def is_conflated(self) -> bool:
@@ -63,9 +81,9 @@ class FanoutPoint(SpecModel):
         return self.via == "gateway" and self.fanout.max_frequency != "unfiltered"
 
     def schedule(self, start_ns: int) -> Schedule:
-        rate_per_s = self.fanout.rate_per_s(self.scenario)
-        warm_up_count = round(self.fanout.warm_up * rate_per_s)
-        return Schedule(start_ns, rate_per_s, warm_up_count, self.message_count)
+        """As it is known at the start."""
+        ahead = None if self.warm_up_s is None else round(self.warm_up_s * self.rate_per_s)
+        return Schedule(start_ns, self.rate_per_s, ahead, self.message_count - (ahead or 0))
 
     def keys(self, seed: int, of: int) -> NDArray[np.int64]:
         """Which of the keys each client follows."""

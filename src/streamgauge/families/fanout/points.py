@@ -24,7 +24,7 @@ _PLANNED = pa.schema(
         *fields(pa.string(), "case", "series", "via", "scenario", "status", "status_reason"),
         *fields(pa.int64(), "clients"),
         *fields(pa.float64(), "mean_limit_ms"),
-        *fields(pa.bool_(), "holds", "is_skipped", "is_conflated"),
+        *fields(pa.bool_(), "holds", "is_skipped", "is_conflated", "never_settled"),
     ]
 )
 _BITS = 8
@@ -50,6 +50,7 @@ def _planned_row(case: Case, ended: CaseStatus | None) -> Mapping[str, Any]:
         "status_reason": ended.reason if ended is not None else None,
         "mean_limit_ms": 1000 * point.fanout.mean_limit,
         "is_conflated": point.is_conflated,
+        "never_settled": case.warm_up is not None and case.warm_up.never_settled,
     }
 
 
@@ -147,7 +148,7 @@ def _sending(generated: DataFrame) -> DataFrame:
     return taken.groupBy("case").agg(
         fn.count("*").alias("messages"),
         fn.when(seconds > 0, (fn.count("*") - 1) / seconds).alias("rate_per_s"),
-        fn.min("intended_ns").alias("begin_ns"),
+        fn.min(fn.when(~fn.col("is_warm_up"), fn.col("intended_ns"))).alias("begin_ns"),
         fn.max("sent_ns").alias("end_ns"),
         fn.percentile(lag_ms, fn.lit(0.99)).alias("lag_p99_ms"),
     )
@@ -172,7 +173,7 @@ def _traffic(traffic: DataFrame, accounts: DataFrame, planned: DataFrame) -> Dat
 
 
 def _usage(samples: DataFrame, sending: DataFrame) -> DataFrame:
-    """Of each kind of process, while messages were sent."""
+    """Of each kind of process, while messages that count were sent."""
     within = samples.join(fn.broadcast(sending), on="case", how="inner").where(
         (fn.col("at_ns") >= fn.col("begin_ns")) & (fn.col("at_ns") <= fn.col("end_ns"))
     )

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
-from streamgauge.core.clock import NS_PER_MS, NS_PER_S
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.core.clock import NS_PER_S
+from streamgauge.core.steady_state import SLOT_NS
+
+Integers = NDArray[np.int64]
 
 
 def due_ns(start_ns: int, number: int, rate_per_s: float) -> int:
@@ -18,39 +24,44 @@ class Schedule:
 
     start_ns: int
     rate_per_s: float
-    warm_up_count: int
-    message_count: int
-    """Warm-up and all."""
+    warm_up_count: int | None
+    """None: it goes on until the load is at rest, and that is not known yet."""
+    measured_count: int
+    slot: int | None = None
+    """Since which messages count, where the warm-up went on until the load was at rest."""
+
+    @property
+    def message_count(self) -> int | None:
+        """Warm-up and all; None: not known yet."""
+        return None if self.warm_up_count is None else self.warm_up_count + self.measured_count
+
+    def since_slot(self, slot: int | None) -> Schedule:
+        """The same, when messages count since this slot; None: that is not known (any more)."""
+        return replace(self, slot=slot, warm_up_count=None if slot is None else self._first_of(slot))
 
     def due_ns(self, number: int) -> int:
         return due_ns(self.start_ns, number, self.rate_per_s)
 
-    def number_at(self, time_ns: int) -> int | None:
-        """Which message is due about then; None: none is.
+    def numbers_at(self, times_ns: Integers) -> Integers:
+        """Which messages are due about then; below 0: none is.
 
-        Times come from a stamp, by wall clocks that two processes have read: they may be half a pause between
+        Times come from stamps, by wall clocks that two processes have read: they may be half a pause between
         messages apart, and it is still the same message.
         """
-        number = round((time_ns - self.start_ns) * self.rate_per_s / NS_PER_S)
-        return number if 0 <= number < self.message_count else None
+        numbers: Integers = np.rint((times_ns - self.start_ns) * (self.rate_per_s / NS_PER_S)).astype(
+            np.int64
+        )
+        if self.message_count is not None:
+            numbers[numbers >= self.message_count] = -1
+        return numbers
 
+    def latencies_ns(self, numbers: Integers, received_ns: Integers) -> Integers:
+        due: Integers = np.rint(numbers * NS_PER_S / self.rate_per_s).astype(np.int64)
+        return received_ns - self.start_ns - due
 
-class LiveSamples:
-    """Latencies as they come, of the same updates and from the same moments as analysis has them later."""
-
-    def __init__(self, schedule: Schedule, wall_offset_ns: int) -> None:
-        """`wall_offset_ns`: wall clock minus monotonic clock, of this host."""
-        self._schedule, self._wall_offset_ns = schedule, wall_offset_ns
-        self.count = self.sum_ns = 0
-        self.by_ms: Counter[int] = Counter()
-        """How many had so many whole milliseconds, rounded down."""
-
-    def heard(self, stamp_ns: int, received_ns: int) -> None:
-        """An update with this stamp came; warm-up and what nobody sent are no samples."""
-        number = self._schedule.number_at(stamp_ns - self._wall_offset_ns)
-        if number is None or number < self._schedule.warm_up_count:
-            return
-        latency_ns = received_ns - self._schedule.due_ns(number)
-        self.count += 1
-        self.sum_ns += latency_ns
-        self.by_ms[latency_ns // NS_PER_MS] += 1
+    def _first_of(self, slot: int) -> int:
+        """The first message that is due in this slot or later."""
+        number = math.floor(slot * SLOT_NS * self.rate_per_s / NS_PER_S)
+        while self.due_ns(number) < self.start_ns + slot * SLOT_NS:
+            number += 1
+        return number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -82,8 +82,10 @@ class Fanout(SpecModel):
     clients: tuple[Annotated[Count, Field(ge=1)], ...]
     """The ladder, from few to many."""
     duration: Annotated[Seconds, Field(gt=0)] = 60.0
-    warm_up: Annotated[Seconds, Field(ge=0)] = 2.0
-    """Before that, on the same schedule, and kept apart."""
+    warm_up: Annotated[Seconds, Field(ge=0)] | Literal["auto"] = "auto"
+    """Before that, on the same schedule, and kept apart. auto: until latency and CPU are at rest; none: 0."""
+    warm_up_limit: Annotated[Seconds, Field(gt=0)] = 60.0
+    """How long to wait for that; then measuring begins all the same, and its figures are not valid."""
     groups: tuple[str, ...] = ()
     """Targets each of whose clients is a consumer group; clients of other Kafka targets are assigned."""
     measured: Annotated[Count, Field(ge=1)] | Literal["all"] = 200
@@ -115,6 +117,11 @@ class Fanout(SpecModel):
     topics: Topics = Topics(name="LTest", own_names=True)
 
     _distinct = field_validator("clients", "scenarios")(distinct)
+
+    @field_validator("warm_up", mode="before")
+    @classmethod
+    def _no_warm_up(cls, seconds: Any) -> Any:
+        return 0 if seconds == "none" else seconds
 
     @field_validator("clients")
     @classmethod

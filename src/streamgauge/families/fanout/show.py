@@ -15,10 +15,12 @@ from streamgauge.families.fanout.tables import fanout_tables, verdict_table
 from streamgauge.report.cause_words import cause_text
 from streamgauge.report.medium import EVERYWHERE, ON_PAGE, ON_PAPER, Tone
 from streamgauge.report.pictures import ENDINGS, pictures
+from streamgauge.report.plot_parts import Plot
 from streamgauge.report.quantities import count_text
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.shown import Block, Fact, Figures, Lines, Note, Notes, Section, Shown
 from streamgauge.report.verdict_show import run_badge, run_reason, run_verdicts
+from streamgauge.report.warm_up_figure import warm_up_figure
 
 READING = (
     "Latency runs from the time a message was due to the time a client had it decoded. It is of the clients "
@@ -35,7 +37,7 @@ def show_fanout(document: FanoutDocument, tables: ResultTables) -> Shown:
     held = [point for point in points if point.holds]
     sections = [
         Section("By clients", [Figures(list(fanout_plots(points).values()))], where=ON_PAGE),
-        Section("Points", [verdict_table(points), *_remarks(points)]),
+        Section("Points", [verdict_table(points), *_remarks(points), Figures(_warm_ups(points))]),
         Section("Tables", fanout_tables(fanout)),
         *second_sections(points, tables),
         Section("What was published", _published(fanout)),
@@ -54,6 +56,12 @@ def show_fanout(document: FanoutDocument, tables: ResultTables) -> Shown:
         reading=READING,
         files=_pictures(points),
     )
+
+
+def _warm_ups(points: list[Point]) -> list[Plot]:
+    """Of those that went on until the load was at rest."""
+    drawn = (warm_up_figure(point.warm_up_course, f"Warm-up, {place_name(point)}") for point in points)
+    return [plot for plot in drawn if plot is not None]
 
 
 def _pictures(points: list[Point]) -> dict[str, Callable[[], str | bytes]]:

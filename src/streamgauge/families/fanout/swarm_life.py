@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,9 +11,10 @@ from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.core.clock import NS_PER_S, now_ns
 from streamgauge.drivers.swarm import Swarm, SwarmOptions
 from streamgauge.families.fanout.event_tables import CLIENTS, NO_KEY, TRAFFIC, UPDATES
+from streamgauge.families.fanout.heard_updates import HeardUpdates, LiveSamples, NewUpdates
 from streamgauge.families.fanout.life import FanoutLife
 from streamgauge.families.fanout.scenario_messages import keys_of
-from streamgauge.families.fanout.schedule import LiveSamples
+from streamgauge.families.fanout.schedule import Schedule
 from streamgauge.families.fanout.socket_traffic import SocketTraffic, socket_traffic
 from streamgauge.families.fanout.stamps import StampReader
 
@@ -28,8 +28,9 @@ class SwarmLife(FanoutLife):
     def __init__(self, assignment: Assignment) -> None:
         super().__init__(assignment)
         self._swarm: Swarm | None = None
-        self._places, self._stamps, self._received = array("i"), array("q"), array("q")
+        self._updates = HeardUpdates()
         self._reader = StampReader()
+        self._schedule: Schedule | None = None
         self._samples: LiveSamples | None = None
         self._expected: dict[int, int] | None = None
         self._before: SocketTraffic | None = None
@@ -43,10 +44,15 @@ class SwarmLife(FanoutLife):
         reading = self.mark_connected()
         start = rendezvous.ready(reading, meanwhile=lambda: swarm.serve(_SERVE_S))
         self._before = socket_traffic()
-        self._samples = LiveSamples(self.point.schedule(start.at_ns), reading.wall_offset_ns)
+        planned, wall_offset_ns = self.point.schedule(start.at_ns), reading.wall_offset_ns
+        self._samples = LiveSamples(
+            self._updates, lambda: self.known_by_now(planned, rendezvous), wall_offset_ns
+        )
         self.begin(reading, start)
-        while not (rendezvous.producers_finished() or rendezvous.stopping()):
-            swarm.serve(_SERVE_S)
+        with self.watched((NewUpdates(self._updates, planned, wall_offset_ns),), start, rendezvous):
+            while not (rendezvous.producers_finished() or rendezvous.stopping()):
+                swarm.serve(_SERVE_S)
+        self._schedule = self.known_by_now(planned, rendezvous)
         self._expected = {key: count for (_, key), count in rendezvous.acked_ends().items()}
         self._drain(swarm, rendezvous)
         self._after = socket_traffic()
@@ -82,12 +88,7 @@ class SwarmLife(FanoutLife):
 
     def _heard(self, place: int, stamp: str) -> None:
         received_ns = now_ns()
-        stamp_ns = self._reader.read(stamp)
-        self._places.append(place)
-        self._stamps.append(stamp_ns)
-        self._received.append(received_ns)
-        if self._samples is not None:
-            self._samples.heard(stamp_ns, received_ns)
+        self._updates.add(place, self._reader.read(stamp), received_ns)
 
     def _drain(self, swarm: Swarm, rendezvous: Rendezvous) -> None:
         """Until every client has all, or time is up. With conflation nobody knows how much that is."""
@@ -111,6 +112,7 @@ class SwarmLife(FanoutLife):
         """For the launcher, who has to know at once whether the series goes on."""
         assert self._swarm is not None
         assert self._samples is not None
+        self._samples.catch_up()
         expected = self._expected_counts(self._swarm)
         missing, conflated = left_out(expected, self._swarm.counts, is_conflated=self.point.is_conflated)
         self.manifest.counters = {
@@ -131,8 +133,8 @@ class SwarmLife(FanoutLife):
     def publish(self) -> None:
         if self._swarm is not None:
             self.live.count(0, sum(self._swarm.counts))
-            by_ms = self._samples.by_ms.copy() if self._samples is not None else {}
-            self.live.told["latency_ms"] = {str(ms): count for ms, count in by_ms.items()}
+            if self._samples is not None:
+                self.live.told["latency_ms"] = self._samples.told()
         super().publish()
 
     def keep(self) -> None:
@@ -143,11 +145,9 @@ class SwarmLife(FanoutLife):
         self.files.write(
             UPDATES,
             {
-                "client": np.frombuffer(self._places, np.int32) + first if self._places else [],
-                "stamp_ns": np.frombuffer(self._stamps, np.int64) if self._stamps else [],
-                "received_ns": np.frombuffer(self._received, np.int64) + self.reference_offset_ns
-                if self._received
-                else [],
+                "client": self._updates.clients + first,
+                "stamp_ns": self._updates.stamps_ns,
+                "received_ns": self._updates.received_ns + self.reference_offset_ns,
             },
         )
         measured = np.zeros(count, bool)
@@ -166,10 +166,11 @@ class SwarmLife(FanoutLife):
             self.files.write_rows(TRAFFIC, [self._traffic_row(self._before, self._after)])
 
     def _traffic_row(self, before: SocketTraffic, after: SocketTraffic) -> dict[str, object]:
+        count = self._schedule.message_count if self._schedule is not None else None
         return {
             "agent": self.assignment.task.agent,
             "sockets": after.sockets,
-            "seconds": self.point.fanout.warm_up + self.point.fanout.duration,
+            "seconds": (count or self.point.message_count) / self.point.rate_per_s,
             "received_bytes": after.received_bytes - before.received_bytes,
             "sent_bytes": after.sent_bytes - before.sent_bytes,
         }

@@ -10,6 +10,7 @@ from streamgauge.families.fanout.accounting_tables import accounting_table, conf
 from streamgauge.families.fanout.document import GATEWAY, FanoutFound, Point, Saving
 from streamgauge.families.fanout.point_names import clients_text, place_name
 from streamgauge.families.fanout.result_tables import ROLES
+from streamgauge.plan.warm_up_file import WarmUpEnding
 from streamgauge.report.document import State
 from streamgauge.report.medium import Tone
 from streamgauge.report.quantities import NOTHING
@@ -59,15 +60,23 @@ def fanout_tables(fanout: FanoutFound) -> list[Table]:
 
 
 def verdict_table(points: list[Point]) -> Table:
-    columns = [Column("point"), Column("holds"), Column("status"), Column("integrity"), Column("validity")]
+    heads = ("point", "holds", "status", "integrity", "validity")
     words = {True: ("holds", Tone.GOOD), False: ("does not hold", Tone.BAD), None: (NOTHING, Tone.QUIET)}
     rows = []
     for point in points:
         said, tone = words[point.holds]
         if tone is Tone.GOOD and point.validity.verdict is not Validity.VALID:
             tone = Tone.WARN  # what holds by figures that may not be quoted is no good news yet
-        rows.append(row(place_name(point), Cell(said, tone), *verdict_cells(point)))
-    return Table("Every point", columns, rows)
+        rows.append(row(place_name(point), Cell(said, tone), *verdict_cells(point), _warm_up(point)))
+    return Table("Every point", [*(Column(head) for head in heads), Column("warm-up", Unit.S)], rows)
+
+
+def _warm_up(point: Point) -> Cell:
+    """Of one that went on until the load was at rest; the figure below says until what it did."""
+    course = point.warm_up_course
+    if course is None:
+        return Cell(None)
+    return Cell(course.end_s, Tone.PLAIN if course.ended is WarmUpEnding.AT_REST else Tone.WARN)
 
 
 def _kinds(points: list[Point]) -> list[list[str]]:
