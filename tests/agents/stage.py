@@ -11,13 +11,35 @@ from streamgauge.agents.live import Live
 from streamgauge.agents.producer import ProducerAgent
 from streamgauge.core.clock import ClockReading
 from streamgauge.drivers.contract import Driver
+from streamgauge.plan.agent_tasks import deal_out
 from streamgauge.recording.columns import ReceiveColumns, SendColumns
+from streamgauge.spec.load import Load
 from streamgauge.tables.events import MARKS, RECEIVES, SENDS
 
 from ..recording.recorder import Recorder
-from .fakes import START_NS, FakeDriver, FakeRendezvous
+from .fakes import FAKE_TARGET, START_NS, FakeDriver, FakeRendezvous
 
 READING = ClockReading(host="boot-1", monotonic_ns=100, wall_ns=1_000_100, error_ns=3)
+
+
+def assigned(folder: str, agent: str = "producer-0", **load: Any) -> Assignment:
+    """The assignment of one agent of a case with this load."""
+    whole = Load.model_validate({"messages": 100, **load})
+    (task,) = [task for task in deal_out(whole) if task.agent == agent]
+    return Assignment(
+        run=folder,
+        case="001",
+        tag=77,
+        task=task,
+        kind="e2e",
+        work=whole,
+        time_limit_s=whole.time_limit,
+        drain_timeout_s=whole.drain_timeout,
+        topics=tuple(f"t-{number}" for number in range(whole.topics.count)),
+        target=FAKE_TARGET,
+        endpoints={},
+        environment={"SG_PASSWORD": "hunter2"},
+    )
 
 
 class Stage:

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamgauge.agents.assignment import Assignment
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S, Clock
 from streamgauge.core.errors import BadInput, CaseFailed, Unreachable
 from streamgauge.drivers.contract import UNKNOWN, Acks, PacedProducer, Producer, ProducerOptions
@@ -27,11 +26,10 @@ from streamgauge.drivers.kafka.driver import ClientSettings
 from streamgauge.drivers.registry import open_driver
 from streamgauge.native.loading import compiled_loops
 from streamgauge.payload.making import Ingredients, MessageMaker, Outgoing
-from streamgauge.plan.agent_tasks import deal_out
-from streamgauge.spec.load import Load, Message
+from streamgauge.spec.load import Message
 from streamgauge.spec.topics import Topics
-from tests.agents.fakes import FAKE_TARGET, START_NS, FakeDriver, RealTimeDriver
-from tests.agents.stage import Stage
+from tests.agents.fakes import START_NS, FakeDriver, RealTimeDriver
+from tests.agents.stage import Stage, assigned
 from tests.drivers.kafka.confluent.test_driver import kafka_target
 from tests.native.played_librdkafka import QUEUE_FULL, PlayedClient, PlayedClock
 from tests.proof import tries
@@ -100,26 +98,6 @@ class PlayedProducer(Producer):
     def close(self) -> None: ...
 
 
-def assigned(folder: str, **load: Any) -> Assignment:
-    whole = Load.model_validate({"consumers": 0, **load})
-    (task,) = deal_out(whole)
-    names = tuple(f"t-{number}" for number in range(whole.topics.count))
-    return Assignment(
-        run=folder,
-        case="001",
-        tag=77,
-        task=task,
-        kind="e2e",
-        work=whole,
-        time_limit_s=whole.time_limit,
-        drain_timeout_s=whole.drain_timeout,
-        topics=names,
-        target=FAKE_TARGET,
-        endpoints={},
-        environment={},
-    )
-
-
 def native(client: PlayedClient, options: ProducerOptions, messages: Ingredients) -> NativeProducer:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "OwnClient", lambda settings, number: client)
@@ -162,7 +140,7 @@ def ran(
     made = client(played)
     driver = PlayedDriver(made, ReadClock(played), is_native=is_native)
     with tempfile.TemporaryDirectory() as folder:
-        stage = Stage(assigned(folder, **load))
+        stage = Stage(assigned(folder, consumers=0, **load))
         stage.produce(driver)
         rows = stage.sends
     [producer] = driver.made
@@ -250,9 +228,13 @@ def test_topics_get_messages_in_turn() -> None:
 def test_streams_of_several_partitions_take_turns(rate: Any) -> None:
     clock = PlayedClock(START_NS - NS_PER_MS, 500)
     driver = PlayedDriver(None, ReadClock(clock), is_native=True, shared=clock)
-    load = {"streams": "per_partition", "topics": {"count": 2, "partitions": 2}, "message": {"size": 64}}
+    load: dict[str, Any] = {
+        "streams": "per_partition",
+        "topics": {"count": 2, "partitions": 2},
+        "message": {"size": 64},
+    }
     with tempfile.TemporaryDirectory() as folder:
-        stage = Stage(assigned(folder, **load, messages=12_000, rate=rate))
+        stage = Stage(assigned(folder, consumers=0, **load, messages=12_000, rate=rate))
         stage.produce(driver)
         rows = stage.sends
     sent = {number: [row for row in rows if row["producer"] == number] for number in range(4)}
