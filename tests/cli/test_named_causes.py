@@ -98,35 +98,36 @@ def test_a_producer_that_is_stopped_now_and_then_is_named_as_late(tmp_path: Path
 def test_a_machine_without_cpu_left_is_named(tmp_path: Path) -> None:
     with burners() as burn:
 
-        def once_there_are_agents(out: Path) -> None:
-            if agents(out, "producer"):
-                burn()
+        def while_there_are_agents(out: Path) -> None:
+            burn(bool(agents(out, "producer")))
             time.sleep(0.2)
 
-        code, case = measured(tmp_path, once_there_are_agents, "--slo", "valid")
+        code, case = measured(tmp_path, while_there_are_agents, "--slo", "valid")
     assert causes(case)["no_cpu_left"]["machine_busy_share"] > 0.9
     assert outcomes(case) == {"valid": Outcome.MISSED}
     assert code == NOT_OK_EXIT_CODE
 
 
 @contextmanager
-def burners() -> Iterator[Callable[[], None]]:
-    """Begins to keep every core busy when it is called first; ends with the context, or with us."""
+def burners() -> Iterator[Callable[[bool], None]]:
+    """Whether every core is to be kept busy from now on; it ends with the context, or with us."""
     started: list[subprocess.Popen[bytes]] = []
     parent = os.getpid()
     loop = f"import os\nwhile os.getppid() == {parent}:\n for _ in range(10**6): pass"
 
-    def burn() -> None:
-        if not started:
+    def burn(is_wanted: bool) -> None:
+        if is_wanted and not started:
             count = 2 * (os.cpu_count() or 1)
             started.extend(subprocess.Popen([sys.executable, "-c", loop]) for _ in range(count))
+        while started and not is_wanted:
+            process = started.pop()
+            process.kill()
+            process.wait()
 
     try:
         yield burn
     finally:
-        for process in started:
-            process.kill()
-            process.wait()
+        burn(False)
 
 
 @pytest.mark.parametrize(
