@@ -35,6 +35,16 @@ def test_each_slot_has_its_median_and_the_cpu_used_so_far() -> None:
     assert warming_up.cpu_s_at(0) == cpu[0]
 
 
+def test_messages_of_a_slot_are_those_that_were_counted() -> None:
+    told: list[Levels] = []
+    counts = iter([100, 250, 250, 400])
+    warming_up = WarmingUp([], lambda levels: told.append(list(levels)), 10, lambda: next(counts, 400))
+    warming_up.start(now_ns() - 4 * SLOT_NS)
+    until(told, 4)
+    warming_up.stop()
+    assert [level[0] for level in told[-1][:4]] == [100, 150, 0, 150]
+
+
 def test_an_agent_that_ends_before_the_first_slot_has_told_nothing() -> None:
     told: list[Levels] = []
     warming_up = WarmingUp([], told.append, 10)

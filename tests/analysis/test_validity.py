@@ -83,6 +83,8 @@ def test_a_load_without_pace_is_not_judged_by_its_latency() -> None:
     queue = replace(GOOD, is_paced=False, lag_p99_ms=500.0, medians_ms=range(1, 900, 20), latency_count=30)
     assert validity(queue)[0] is Validity.VALID
     assert validity(replace(queue, swapped_bytes=1.0))[0] is Validity.INVALID
+    _, [cause] = validity(replace(queue, never_settled=True))
+    assert cause.code is CauseCode.NEVER_SETTLED, "its rate was not at rest"
 
 
 def test_what_was_not_measured_is_neither() -> None:

@@ -52,7 +52,8 @@ def simulated(place: Place) -> Arguments:
 
 def sweep(place: Place) -> Arguments:
     knobs = ("--topics", "1,2", "--partitions", "1,4", "--message-size", "64", "--stream-size", "1000")
-    return ["sweep", "--bootstrap", place.kafka, *knobs, "--out", place.out]
+    ahead = ("--warm-up-messages", "1")
+    return ["sweep", "--bootstrap", place.kafka, *knobs, *ahead, "--out", place.out]
 
 
 def limit(place: Place) -> Arguments:

@@ -182,3 +182,49 @@ def test_slots_without_a_message_are_bridged() -> None:
     for slot in range(0, 60, 5):
         rows[slot][:2] = [0, None]
     assert rest_since([rows], None) == 0
+
+
+def counted(per_slot: np.ndarray) -> list[list[float | None]]:
+    """As a producer says it that goes as fast as it can; a consumer beside it has latencies, too."""
+    return [[int(count), None, 0.05 * slot] for slot, count in enumerate(per_slot)]
+
+
+def received(per_slot: np.ndarray) -> list[list[float | None]]:
+    """With a queue before it that grows and grows."""
+    return [[int(count), 1e6 * (1 + slot), 0.05 * slot] for slot, count in enumerate(per_slot)]
+
+
+@pytest.mark.parametrize("has_consumer", [True, False])
+def test_what_goes_as_fast_as_it_can_rests_by_its_rate(has_consumer: bool) -> None:
+    rate = np.where(np.arange(60) < 15, 9000, 50_000) * noise(60)
+    agents = [counted(rate), received(rate)] if has_consumer else [counted(rate)]
+    levels = levels_of(agents, None, by_rate=True)
+    assert look_at(levels).rest == pytest.approx(15, abs=1)
+    kept = levels.kept()
+    assert kept.rate_per_s is not None
+    assert kept.rate_per_s[-1] == pytest.approx(rate[-1] / SLOT_S, rel=0.01)
+    if has_consumer:
+        assert look_at(levels_of(agents, None)).rest is None, "its latency is of a queue"
+
+
+def test_a_rate_that_never_rests_is_waited_for() -> None:
+    swinging = 50_000 * (1 + 0.6 * np.sin(np.arange(200) / 4))
+    seen = look_at(levels_of([counted(swinging)], None, by_rate=True))
+    assert seen.rest is None
+    assert seen.waiting is not None
+    assert seen.waiting.series is Series.RATE
+    silent_slots = levels_of([counted(np.zeros(60))], None, by_rate=True)
+    assert silent_slots.rate_per_s is not None
+    assert (silent_slots.rate_per_s > 0).all(), "a level has a logarithm"
+
+
+def test_what_goes_as_fast_as_it_can_is_at_its_limit_before_it_fills_a_disk(call: Call) -> None:
+    case = settling(call, rate="unlimited", message={"size": 1000}, most_warm_up_bytes="10MB")
+    growing = np.linspace(100, 1500, 20)
+    for slots in (10, 20):
+        for agent, rows in (("producer-0", counted(growing)), ("consumer-0", received(growing))):
+            call.tell(agent, "levels", rows[:slots])
+        case._looked_s = 0.0
+        case.look()
+        assert (case.ending is WarmUpEnding.LIMIT) == (growing[:slots].astype(int).sum() >= 10_000)
+    assert call.hear(MEASURE) == {"slot": 20 + LEAD}

@@ -19,11 +19,28 @@ def load(**fields: Any) -> Load:
     [
         ({}, 4.0),
         ({"messages": None, "duration": "2s"}, 2.0),
-        ({"rate": "unlimited"}, None),
     ],
 )
 def test_how_long_a_load_is_measured(fields: dict[str, Any], measured_s: float | None) -> None:
     assert load(**fields).settling == SettlingTerms(10.0, measured_s)
+
+
+@pytest.mark.parametrize(
+    ("size", "most"),
+    [
+        (1000, 1000),
+        (0, 1_000_000),
+        ({"distribution": "uniform", "min": 100, "max": 300}, 5000),
+        ({"distribution": "normal", "min": 10, "max": 900, "mean": 500, "sd": 5}, 2000),
+        ({"lines_of": "somewhere.txt"}, 12_820),
+    ],
+)
+def test_what_goes_as_fast_as_it_can_rests_by_its_rate_and_fills_no_disk(size: Any, most: int) -> None:
+    made = load(rate="unlimited", message={"size": size}, most_warm_up_bytes="1MB", consumers=0)
+    assert made.settling == SettlingTerms(10.0, None, by_rate=True, most_messages=most)
+    timed = load(rate="unlimited", messages=None, duration="3s").settling
+    assert timed is not None
+    assert timed.measured_s == 3.0
 
 
 @pytest.mark.parametrize("ahead", [0, 100, "none"])

@@ -130,7 +130,10 @@ def test_streams_that_cannot_be(load: dict[str, Any], words: str) -> None:
 @pytest.mark.parametrize(
     ("load", "words"),
     [
-        ({"messages": 10, "consumers": 0}, "without a consumer there is no latency to come to rest"),
+        (
+            {"messages": 10, "rate": 5, "consumers": 0},
+            "without a consumer there is no latency to come to rest",
+        ),
         ({"rate": [{"rate": 5, "for": 9}]}, "a load in steps comes to rest anew in each of them"),
         (
             {"messages": 10, "rate": 5, "engine": "jvm", "message": {"size": {"protobuf": "order"}}},

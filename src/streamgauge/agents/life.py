@@ -135,7 +135,12 @@ class _Agent:
             yield
             return
         limit_s = self._assignment.load.warm_up_limit
-        warming_up = WarmingUp(self._live.warm_up_rings.values(), rendezvous.tell_levels, limit_s)
+        warming_up = WarmingUp(
+            self._live.warm_up_rings.values(),
+            rendezvous.tell_levels,
+            limit_s,
+            lambda: self._live.messages,
+        )
         warming_up.start(start.at_ns)
         try:
             yield

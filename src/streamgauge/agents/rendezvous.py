@@ -16,7 +16,8 @@ from typing import Protocol
 from streamgauge.core.clock import ClockReading
 
 Levels = list[tuple[int, float | None, float]]
-"""By slot: messages received, their median latency in ns (None: there was none), CPU seconds used so far."""
+"""By slot: messages sent, or received; the median latency in ns of those received (None: there was none); CPU
+seconds used so far."""
 Ends = Mapping[tuple[int, int], int]
 """By (topic, partition): the offset after the last one."""
 

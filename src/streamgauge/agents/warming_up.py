@@ -36,10 +36,16 @@ class WarmingUp:
     """A thread that wakes at the end of each slot; the loops only copy latencies for it."""
 
     def __init__(
-        self, sources: Iterable[NewLatencies], tell: Callable[[Levels], None], limit_s: float
+        self,
+        sources: Iterable[NewLatencies],
+        tell: Callable[[Levels], None],
+        limit_s: float,
+        counted: Callable[[], int] | None = None,
     ) -> None:
-        """`limit_s`: how long the load may take to settle; as long again it is watched."""
+        """`limit_s`: how long the load may take to settle; as long again it is watched. `counted`: messages
+        sent or received so far; None: those whose latency there is."""
         self._sources, self._tell = list(sources), tell
+        self._counted, self._before = counted, 0
         self._most = 2 * math.ceil(limit_s * NS_PER_S / SLOT_NS)
         self._levels: Levels = []
         self._start_ns = 0
@@ -68,6 +74,13 @@ class WarmingUp:
             latencies = [piece.copy() for source in self._sources for piece in source.take()]
             received = np.concatenate(latencies) if latencies else np.zeros(0)
             median_ns = float(np.median(received)) if len(received) else None
-            self._levels.append((len(received), median_ns, time.process_time()))
+            self._levels.append((self._messages(len(received)), median_ns, time.process_time()))
             if len(self._levels) % _TELL_EVERY == 0:
                 self._tell(self._levels)
+
+    def _messages(self, with_latency: int) -> int:
+        """Of the slot that has just ended."""
+        if self._counted is None:
+            return with_latency
+        before, self._before = self._before, self._counted()
+        return self._before - before

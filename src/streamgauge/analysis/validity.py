@@ -70,6 +70,8 @@ def validity_causes(case: Judged) -> Iterator[Cause]:
         yield from _no_cpu_left(case)
         yield from _clock_error(case)
         yield from _too_few_messages(case)
+    elif case.never_settled:
+        yield cause(CauseCode.NEVER_SETTLED)
     yield from _swapped_or_throttled(case)
 
 

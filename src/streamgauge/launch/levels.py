@@ -33,13 +33,17 @@ class Levels:
     systems_cores: Values | None
     """None: there is no process of ours."""
     slot_s: float = SLOT_S
+    rate_per_s: Values | None = None
+    """Of a load that goes as fast as it can, and is at rest by that; else None."""
 
     def __iter__(self) -> Iterator[tuple[Series, Values]]:
         """Those that have to be at rest, as they are judged.
 
         CPU counts beside a core that is always busy: who uses 2% of one instead of 1% is no other.
         """
-        if self.latency_ms is not None:
+        if self.rate_per_s is not None:
+            yield Series.RATE, self.rate_per_s
+        elif self.latency_ms is not None:
             yield Series.LATENCY, self.latency_ms
         yield Series.AGENTS_CPU, 1 + self.agents_cores
         if self.systems_cores is not None:
@@ -50,12 +54,13 @@ class Levels:
         return WarmUpLevels(
             slot_s=self.slot_s,
             latency_ms=_rounded(self.latency_ms),
+            rate_per_s=_rounded(self.rate_per_s),
             agents_cores=_rounded(self.agents_cores),
             systems_cores=_rounded(self.systems_cores),
         )
 
 
-def levels_of(told: Told, systems: Values | None, together: int = 1) -> Levels:
+def levels_of(told: Told, systems: Values | None, together: int = 1, *, by_rate: bool = False) -> Levels:
     """`systems`: CPU seconds that they had used at the end of each slot. `together`: slots that are one."""
     slots = min(map(len, told)) // together * together
     agents = [agent[:slots] for agent in told]
@@ -66,7 +71,22 @@ def levels_of(told: Told, systems: Values | None, together: int = 1) -> Levels:
         _cores(cpu_s[ends], slot_s),
         None if systems is None else _cores(systems[ends], slot_s),
         slot_s,
+        _rate(agents, together) / slot_s if by_rate else None,
     )
+
+
+def sent_of(told: Told) -> int:
+    """Messages that producers have sent; they tell of no latency."""
+    return sum(int(row[0] or 0) for agent in told for row in agent if row[1] is None)
+
+
+def _rate(told: Told, together: int) -> Values:
+    """Messages received in each slot; where nobody receives, those sent. One at least: a level has a
+    logarithm."""
+    rows = np.array([[[row[0] or 0, row[1] or np.nan] for row in agent] for agent in told], float)
+    is_received = ~np.isnan(rows[:, :, 1])
+    counts = np.where(is_received if is_received.any() else ~is_received, rows[:, :, 0], 0)
+    return np.maximum(_summed(counts, together), 1.0)
 
 
 def _latency(told: Told, together: int) -> Values | None:

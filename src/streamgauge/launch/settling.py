@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from streamgauge.core.steady_state import LEAST_SLOTS, SLOT_S, TOLERANCE, settled
-from streamgauge.launch.levels import Levels, SystemCpu, levels_of
+from streamgauge.launch.levels import Levels, SystemCpu, levels_of, sent_of
 from streamgauge.launch.meeting import MEASURE, Call
 from streamgauge.plan.warm_up_file import Series, Waiting, WarmUp, WarmUpEnding
 from streamgauge.spec.settling import SettlingTerms
@@ -52,7 +52,7 @@ class Settling:
         self._lead = math.ceil(lead_s / SLOT_S) + 1
         self._measured = None if terms.measured_s is None else math.ceil(terms.measured_s / SLOT_S)
         self._limit = math.ceil(terms.limit_s / SLOT_S)
-        self._together = terms.slots_together
+        self._terms, self._together = terms, terms.slots_together
         self._systems = SystemCpu(pids)
         self._looked_s = 0.0
         self._levels: Levels | None = None
@@ -74,7 +74,10 @@ class Settling:
         if slots < 2 * self._together or slots <= self._slots:
             return  # nothing new
         self._slots = slots
-        self._levels = levels_of(told, self._systems.used_s(slots), self._together)
+        used_s = self._systems.used_s(slots)
+        self._levels = levels_of(told, used_s, self._together, by_rate=self._terms.by_rate)
+        if self._terms.most_messages is not None and sent_of(told) >= self._terms.most_messages:
+            self._limit = min(self._limit, slots)
         seen = look_at(self._levels, self._least_slots())
         if seen.waiting is not None and not (self._waited and self._waited[-1].is_same(seen.waiting)):
             self._waited.append(seen.waiting)
@@ -119,7 +122,8 @@ class Settling:
 
     def _least_slots(self) -> int:
         """For how many rest has to last."""
-        if self._systems.is_left(LEAST_SLOTS):
+        # What goes as fast as it can leaves none; a Java that compiles shows in its rate.
+        if self._terms.by_rate or self._systems.is_left(LEAST_SLOTS):
             return LEAST_SLOTS
         return max(LEAST_SLOTS, _LEAST_BUSY_SLOTS // self._together)
 
@@ -136,13 +140,12 @@ class Settling:
 
 def look_at(levels: Levels, least: int = LEAST_SLOTS) -> Look:
     """Since which slot latency and CPU are at rest, for so many slots at least; else what is waited for."""
-    if levels.latency_ms is None:
+    if levels.latency_ms is None and levels.rate_per_s is None:
         return Look(None, Waiting(slot=len(levels.agents_cores), series=Series.LATENCY))
     starts = []
     for series, values in levels:
-        found = settled(
-            values, least=least, tolerance=TOLERANCE if series is Series.LATENCY else _CPU_TOLERANCE
-        )
+        is_cpu = series in (Series.AGENTS_CPU, Series.SYSTEMS_CPU)
+        found = settled(values, least=least, tolerance=_CPU_TOLERANCE if is_cpu else TOLERANCE)
         if found.start is None:
             why = Waiting(slot=len(values), series=series, unrest=found.unrest, change=round(found.change, 3))
             return Look(None, why)

@@ -30,6 +30,8 @@ class Series(StrEnum):
     """What has to be at rest."""
 
     LATENCY = "latency"
+    RATE = "rate"
+    """Instead of it, where a load goes as fast as it can."""
     AGENTS_CPU = "agents_cpu"
     SYSTEMS_CPU = "systems_cpu"
     """Of the systems that we started."""
@@ -41,6 +43,8 @@ class WarmUpLevels(SpecModel):
     slot_s: float
     latency_ms: list[float] | None = None
     """Median; None: too few slots had a message."""
+    rate_per_s: list[float] | None = None
+    """Of a load that goes as fast as it can."""
     agents_cores: list[float] | None = None
     systems_cores: list[float] | None = None
 

@@ -186,6 +186,8 @@ class WarmUpCourse(Part):
     slot_s: float
     latency_ms: list[float] | None
     """median of each slot, of warm-up and measured phase alike"""
+    rate_per_s: list[float] | None = None
+    """messages a second of each slot, where a load goes as fast as it can, and is at rest by that"""
     agents_cores: list[float] | None
     """cores that all agents kept busy"""
     systems_cores: list[float] | None

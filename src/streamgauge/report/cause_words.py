@@ -155,7 +155,7 @@ def _too_few(cause: Cause) -> str:
 
 def _never_settled(cause: Cause) -> str:
     if cause.about is None:
-        return "never at rest: latency or CPU still changed when the warm-up was at its limit, or at the end"
+        return "never at rest: latency, rate or CPU still changed at the limit of the warm-up, or at the end"
     who = cause.about.upper() if len(cause.about) == 1 else f"the {cause.about}"
     return (
         f"{who} never at rest: what a block of messages takes still changed at the limit of its warm-up, "

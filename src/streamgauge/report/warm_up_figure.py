@@ -13,6 +13,7 @@ from streamgauge.report.plot_parts import Series as Line
 
 _NAMES = {
     Series.LATENCY: "latency, median",
+    Series.RATE: "rate",
     Series.AGENTS_CPU: "CPU of agents",
     Series.SYSTEMS_CPU: "CPU of the system",
 }
@@ -37,6 +38,7 @@ def warm_up_figure(course: WarmUpCourse | None, about: str = "Warm-up") -> Plot 
         _line(number, course, _NAMES[series], levels, unit)
         for number, (series, levels, unit) in enumerate(
             (
+                (Series.RATE, course.rate_per_s, "/s"),
                 (Series.LATENCY, course.latency_ms, "ms"),
                 (Series.AGENTS_CPU, course.agents_cores, "cores"),
                 (Series.SYSTEMS_CPU, course.systems_cores, "cores"),
@@ -48,7 +50,7 @@ def warm_up_figure(course: WarmUpCourse | None, about: str = "Warm-up") -> Plot 
         return None
     ended = f"warm-up {until_text(course.end_s, course.ended)}"
     return Plot(
-        f"{about}: latency and CPU against their levels at the end",
+        f"{about}: {'rate' if course.rate_per_s else 'latency'} and CPU against their levels at the end",
         lines,
         Axis("seconds since the start", from_zero=True),
         Axis("times its level at the end", "log"),

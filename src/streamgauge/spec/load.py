@@ -24,6 +24,10 @@ MESSAGE_HEADER_BYTES = 32
 """What the id, the intended time and the checksum of a message take."""
 
 
+_SHORT_BYTES = 78
+"""Of a protobuf order."""
+
+
 class SizeDistribution(SpecModel):
     """Sizes drawn at random; `fixed` sizes are written as a plain number."""
 
@@ -130,6 +134,13 @@ class Message(SpecModel):
         return self
 
     @property
+    def mean_bytes(self) -> float:
+        """Of a value, about; of lines of a file nobody knows here, and they are taken to be short."""
+        if isinstance(self.size, SizeDistribution):
+            return max(1.0, float(self.size.mean or (self.size.min + self.size.max) / 2))
+        return max(1.0, float(self.size)) if isinstance(self.size, int) else float(_SHORT_BYTES)
+
+    @property
     def carrier(self) -> Literal["value", "key", "headers"]:
         """Where the header travels, decided."""
         if self.header_in != "auto":
@@ -170,6 +181,8 @@ class Load(SpecModel):
     it takes until latency and CPU are at rest; none: 0."""
     warm_up_limit: Annotated[Seconds, Field(gt=0)] = 60.0
     """How long to wait for that; then measuring begins all the same, and its figures are not valid."""
+    most_warm_up_bytes: Annotated[Bytes, Field(ge=1)] = 2 * 1024**3
+    """Of values that auto may send ahead of a load without pace, which would fill a disk; then the same."""
     stream_warm_up_messages: Count = Field(default=0, ge=0)
     """The same for each partition's own stream. Without a rate, its counted messages begin when these
     have been acknowledged: then the way is open."""
@@ -236,7 +249,7 @@ class Load(SpecModel):
             why = "the loops of engine: jvm are told beforehand how many messages to send"
         elif isinstance(self.rate, tuple):
             why = "a load in steps comes to rest anew in each of them (a case for each rate does not)"
-        elif not self.consumers:
+        elif not self.consumers and self.rate != "unlimited":
             why = "without a consumer there is no latency to come to rest"
         else:
             return
@@ -249,7 +262,12 @@ class Load(SpecModel):
 
     @property
     def settling(self) -> SettlingTerms | None:
-        return SettlingTerms(self.warm_up_limit, self._measured_s) if self.settles else None
+        if not self.settles:
+            return None
+        if self.rate != "unlimited":
+            return SettlingTerms(self.warm_up_limit, self._measured_s)
+        most = max(1, int(self.most_warm_up_bytes / self.message.mean_bytes))
+        return SettlingTerms(self.warm_up_limit, self._measured_s, by_rate=True, most_messages=most)
 
     @property
     def _measured_s(self) -> float | None:

@@ -17,6 +17,10 @@ class SettlingTerms:
     """How long is measured; None: nobody knows beforehand."""
     slots_together: int = 1
     """Slots that are looked at as one: of a load so slow that a single one may have no message."""
+    by_rate: bool = False
+    """Of a load that goes as fast as it can: its latency is of a queue, what rests is its rate."""
+    most_messages: int | None = None
+    """That may be sent before it is at rest; then it is at its limit, too."""
 
 
 @runtime_checkable

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 FLAGS = (
     *("--topics", "1,2", "--partitions", "1:4:*4", "--replicas", "1,3", "--message-size", "64"),
-    *("--stream-size", "1000", "--acks", "1", "--agents", "2"),
+    *("--stream-size", "1000", "--acks", "1", "--agents", "2", "--warm-up-messages", "1"),
 )
 """Eight cases: four of them want more replicas than there are brokers."""
 KILLED_AFTER = 2

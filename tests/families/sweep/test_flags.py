@@ -13,16 +13,15 @@ from streamgauge.families.sweep.workload import SweepWorkload
 @pytest.mark.parametrize(
     ("flags", "messages", "of_each_stream"),
     [
-        ({}, 0, 1),
+        ({}, "auto", 0),
         ({"rate": "1k/s"}, "auto", 0),
         ({"rate": "1k/s", "warm_up_messages": "none"}, 0, 0),
         ({"rate": "1k/s", "warm_up_messages": "5"}, 0, 5),
-        ({"rate": "1k/s", "case": ["rate=unlimited"]}, 0, 1),
-        ({"rate": "1k/s,unlimited"}, 0, 1),
-        ({"warm_up_messages": "auto"}, "auto", 0),
+        ({"rate": "1k/s,unlimited"}, "auto", 0),
+        ({"warm_up_messages": "1"}, 0, 1),
     ],
 )
-def test_what_is_paced_warms_up_until_it_is_at_rest(
+def test_a_case_warms_up_until_it_is_at_rest_unless_told_otherwise(
     flags: dict[str, Any], messages: int | str, of_each_stream: int
 ) -> None:
     made = sweep(**flags, bootstrap="127.0.0.1:9092", warm_up_limit="7s")

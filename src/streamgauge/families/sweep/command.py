@@ -49,12 +49,11 @@ def sweep(
         wish("A listed case, as in topics=2,partitions=4; again for more. Crossed with lists above."),
     ] = None,
     warm_up_messages: Annotated[
-        str | None,
+        str,
         typer.Option(
-            help="Sent ahead, kept apart: auto (until it is at rest), none, or how many on each partition.",
-            show_default="auto with --rate, else 1",
+            help="Sent ahead, kept apart: auto (until it is at rest), none, or how many on each partition."
         ),
-    ] = None,
+    ] = "auto",
     warm_up_limit: Annotated[str, typer.Option(help="How long auto may wait for that.")] = "60s",
     agents: Annotated[
         int | None,
@@ -95,9 +94,7 @@ def sweep(
         "producers": processes,
         "consumers": processes,
         "completions": completions,
-        **_warm_up(
-            warm_up_messages, warm_up_limit, knobs["rate"] + [c["rate"] for c in listed if "rate" in c]
-        ),
+        **_warm_up(warm_up_messages, warm_up_limit),
         "topics": {"name": topic_prefix, "keep": keep_topics, "own_names": True},
     }
     if eos:
@@ -121,11 +118,10 @@ def sweep(
     return parse(Workload, content, "sweep")
 
 
-def _warm_up(messages: str | None, limit: str, rates: list[Any]) -> dict[str, Any]:
-    """What goes as fast as it can is quoted for its rate: its latency is of a queue, and does not rest."""
-    if messages == "auto" or (messages is None and "unlimited" not in rates):
+def _warm_up(messages: str, limit: str) -> dict[str, Any]:
+    if messages == "auto":
         return {"warm_up_messages": "auto", "warm_up_limit": limit}
-    return {"stream_warm_up_messages": {None: 1, "none": 0}.get(messages, messages)}
+    return {"stream_warm_up_messages": 0 if messages == "none" else messages}
 
 
 def _check_exactly_once(eos: bool, acks: list[Any], listed: list[dict[str, Any]]) -> None:
