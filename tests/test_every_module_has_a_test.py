@@ -169,6 +169,7 @@ COVERED = {
 """Module → the test that covers it, which imports it, or what imports it."""
 
 BY_NAME = {
+    "__init__.py": "api/test_runs.py",
     "cli/analyze.py": "families/e2e/test_command.py",
     "cli/plot.py": "cli/test_bad_input.py",
     "cli/report.py": "families/e2e/test_command.py",

@@ -26,6 +26,7 @@ STAGES = (
     "report",
     "comparing",
     "cli",
+    "api",
 )
 
 ORDINARY = {"limit", "compare"}
