@@ -33,7 +33,8 @@ from streamgauge.tables.results import CAUSES, RESOURCES
 
 def fan_out(session: SparkSession, run: RunDir, plan: Plan) -> None:
     """Compute every result table of a fan-out."""
-    generated = local_frame(session, read_events(session, run, GENERATED).toArrow())
+    sent = read_events(session, run, GENERATED).toArrow()
+    generated = local_frame(session, sent)
     samples = samples_of(read_events(session, run, UPDATES), generated).cache()
     samples_taken, marks = read_few_events(run, SAMPLES), read_few_events(run, MARKS).to_pylist()
     figures = points(
@@ -44,11 +45,8 @@ def fan_out(session: SparkSession, run: RunDir, plan: Plan) -> None:
         traffic=read_events(session, run, TRAFFIC),
         usage_samples=local_frame(session, on_reference_clock(samples_taken, marks)),
     )
-    starts_ns = {
-        case: start_ns
-        for case, start_ns in generated.groupBy("case").agg({"intended_ns": "min"}).collect()
-        if start_ns is not None
-    }
+    firsts = sent.group_by("case").aggregate([("intended_ns", "min")]).to_pylist()
+    starts_ns = {row["case"]: row["intended_ns_min"] for row in firsts}
     used = write_rows(run, RESOURCES, resources(samples_taken, marks, starts_ns)).to_pylist()
     seconds = point_seconds(latency_by_second(samples, generated).toArrow().to_pylist(), used)
     write_rows(run, POINT_SECONDS, pa.Table.from_pylist(seconds, schema=POINT_SECONDS.arrow_schema()))
