@@ -22,11 +22,12 @@ from tests.waiting import wait_for
 pytestmark = [
     pytest.mark.broker,
     pytest.mark.spark,
+    pytest.mark.timeout(480),
     pytest.mark.skipif(not can_make_hosts(), reason="network namespaces are not allowed here (not root?)"),
 ]
 
 PORT = "7077"
-RUN_DEADLINE_S = 240
+RUN_DEADLINE_S = 360
 
 
 @dataclass(frozen=True)
