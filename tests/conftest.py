@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
@@ -24,7 +27,7 @@ from streamgauge.systems.redis_server import redis_program
 from tests.light_java import LIGHT_JAVA
 from tests.scheduling import give_second_tries, heaviest_first
 
-_JAVA_DEADLINE_S = 60.0
+_JAVA_DEADLINE_S = 30.0
 
 # Shipped suites say what an assertion saw, as tests here do.
 pytest.register_assert_rewrite(
@@ -75,16 +78,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         give_second_tries(items)
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_sessionfinish() -> None:
-    """As every command ends: nobody leaves a Java for the interpreter to find, and its classes are kept."""
+    """As every command ends: nobody leaves a Java for the interpreter to find, and its classes are kept.
+
+    Last of all: when somebody interrupts us, fixtures are ended in this hook, too.
+    """
     context: Any = SparkContext
     kept = [context._gateway] if context._gateway is not None else []
     if hadoop_java.cache_info().currsize:
         kept.append(hadoop_java())
     for java in kept:
-        java.shutdown()
-        java.proc.stdin.close()  # then it ends
-        java.proc.wait(_JAVA_DEADLINE_S)
+        with suppress(OSError, Py4JError):  # it may have been ended together with us
+            java.shutdown()
+            java.proc.stdin.close()  # then it ends
+        try:
+            java.proc.wait(_JAVA_DEADLINE_S)
+        except subprocess.TimeoutExpired:
+            java.proc.kill()
+            java.proc.wait()
     farewell()
 
 
