@@ -147,8 +147,9 @@ def test_a_process_that_dies_marks_its_turn_and_is_begun_anew(
 
 
 def test_a_process_that_does_not_answer_is_ended(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    planned = arena(repeat=1, test_timeout="10ms")
-    monkeypatch.setattr("streamgauge.families.compare.library_processes._MARGIN_S", 5.0)
+    # A second for what takes a millisecond: a busy machine may stop anybody for a while.
+    planned = arena(repeat=1, test_timeout="1s", produce_only=True)
+    monkeypatch.setattr("streamgauge.families.compare.library_processes._MARGIN_S", 4.0)
     really = PipedProcess.say
     deaf: list[Any] = []
 
@@ -162,7 +163,7 @@ def test_a_process_that_does_not_answer_is_ended(arena: Any, monkeypatch: pytest
     assert planned.lead().outcome == "done"
     failed = [row for row in planned.rows() if row["error"] is not None]
     assert {(row["side"], row["repetition"]) for row in failed} == {("b", -1)}
-    assert all("did not answer within 5.04 s" in row["error"] for row in failed)
+    assert all("did not answer within 6 s" in row["error"] for row in failed)
 
 
 def test_what_cannot_work_is_said_at_once(arena: Any) -> None:
