@@ -34,8 +34,9 @@ _SETTLE_S = 0.01
 _FULL_WAIT_NS = 1_000_000
 _COMMIT_LOOK_NS = 200_000
 _BATCH = 1000
-_BENEATH, _BENEATH_NS = 8192, 50_000_000
-"""Most messages, and the longest time, that a loop beneath Python is left alone for."""
+_BENEATH, _BENEATH_NS, _UNPACED_NS = 8192, 50_000_000, 10_000_000
+"""Most messages, and the longest time, that a loop beneath Python is left alone for; without a schedule its
+rate is watched from outside, in slots of a quarter of a second."""
 AT_ONCE = 0
 """Yielded by a step that wants the next one soon."""
 
@@ -197,7 +198,7 @@ class Sending:
         rows = self._columns.free_rows(now_ns)
         # Others want their turn as soon as with the twin.
         count = min(room, len(rows["sent_ns"]), _BENEATH if self.is_alone else _BATCH)
-        until_ns = min(end_ns, now_ns + _BENEATH_NS)
+        until_ns = min(end_ns, now_ns + (_BENEATH_NS if pacer else _UNPACED_NS))
         sent = client.send_due(sequence, count, due, rows, until_ns, waits=self.is_alone)
         self._columns.filled(sent, now_ns)
         if self.is_alone or sent == count:
