@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from rich.cells import cell_len
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -26,6 +28,8 @@ _GOOD = ("ok", "valid", "met", NOTHING)
 _COLOURS = {"ok": "green", "running": "blue", "partial": "yellow", NOT_ANALYSED: "yellow"}
 _AT_WILL = ("objectives", "tags", "why")
 """Columns that are left out when they say nothing of any run."""
+_SPARE = ("why", "size", "cases", "target", "age", "rate", "status")
+"""Where there is no room, the first of them goes first."""
 _AGES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
@@ -116,7 +120,28 @@ def _range_text(values: Iterable[float | None], form: Callable[[float], str]) ->
     return low if low == high else f"{low}–{high}"
 
 
-def runs_table(found: Sequence[Listed]) -> Table:
+def runs_table(found: Sequence[Listed], width: int) -> Group:
+    """What there is no room for is left out, but for why a run is not well: that stands below."""
+    columns = _columns(found)
+    notes: list[Text] = []
+    for name in _SPARE:
+        if name in columns and _width(columns) > width:
+            del columns[name]
+            if name == "why":
+                notes = [Text(f"{each.run.id}: {each.why}") for each in found if each.why]
+    table = Table(*columns, box=None, padding=(0, 1, 0, 0))
+    for column in table.columns:
+        column.overflow = "fold"
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
+    return Group(table, *notes)
+
+
+def _width(columns: Mapping[str, Sequence[Text]]) -> int:
+    return sum(max(cell_len(name), *(cell.cell_len for cell in cells)) + 1 for name, cells in columns.items())
+
+
+def _columns(found: Sequence[Listed]) -> dict[str, list[Text]]:
     columns = {
         "run": [Text(each.run.id) for each in found],
         "status": [Text(each.state, _state_colour(each)) for each in found],
@@ -136,12 +161,7 @@ def runs_table(found: Sequence[Listed]) -> Table:
     for name in _AT_WILL:
         if all(cell.plain in ("", NOTHING) for cell in columns[name]):
             del columns[name]
-    table = Table(*columns, box=None, pad_edge=False)
-    for column in table.columns:
-        column.overflow = "fold"
-    for row in zip(*columns.values(), strict=True):
-        table.add_row(*row)
-    return table
+    return columns
 
 
 def _state_colour(each: Listed) -> str:

@@ -43,7 +43,7 @@ def list_runs(context: typer.Context, out: Out = "runs", debug: Debug = False) -
     console = Console()
     if not console.is_terminal:
         console.width = max(console.width, _WIDE)
-    console.print(runs_table(found) if found else f"no runs in {out}")
+    console.print(runs_table(found, console.width) if found else f"no runs in {out}")
 
 
 @runs_app.command("tag")
