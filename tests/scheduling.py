@@ -37,6 +37,7 @@ SECONDS = {
     "families/toy/test_toy_family.py": 25,
     "gateway/connector/test_source_outages.py": 25,
     "families/fanout/test_points.py": 23,
+    "comparing/test_real_pairs.py": 23,
     "cli/test_drivers.py": 23,
     "gateway/server/test_official_clients_come_back.py": 22,
     "gateway/server/test_serving.py": 20,

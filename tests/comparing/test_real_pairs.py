@@ -26,7 +26,7 @@ def test_the_same_load_twice_gets_no_verdict(kafka: str, tmp_path: Path) -> None
     content = {
         "name": "twice",
         "targets": [{"name": name, **target} for name in ("once", "again")],
-        "load": {"messages": 4000, "rate": 1000, "warm_up_messages": 1000},
+        "load": {"messages": 3000, "rate": 1000, "warm_up_messages": 500},
     }
     file = tmp_path / "twice.yaml"
     file.write_text(yaml.safe_dump(content))
