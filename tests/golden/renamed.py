@@ -53,7 +53,6 @@ LEFT_OUT: dict[str, str] = {
     **dict.fromkeys(
         (
             "fanout.points.*.use.*.cpu_cores",
-            "fanout.points.*.use.*.memory_bytes",
             "fanout.points.*.wire.broker_sent_bits_per_s",
             "fanout.points.*.wire.broker_received_bits_per_s",
         ),
