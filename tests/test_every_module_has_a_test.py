@@ -49,6 +49,7 @@ COVERED = {
     "cli/running.py": "cli/test_run_flags.py",
     "core/folders.py": "jvm/test_compiler.py",
     "core/guardian_process.py": "core/test_guardian.py",
+    "core/json_schema.py": "report/test_document.py",
     "core/other_schemes.py": "launch/test_hadoop_files.py",
     "core/outcomes.py": "report/test_outcomes.py",
     "core/run_files.py": "launch/test_hadoop_files.py",

@@ -66,12 +66,14 @@ def levels_of(told: Told, systems: Values | None, together: int = 1, *, by_rate:
     agents = [agent[:slots] for agent in told]
     cpu_s = np.array([[row[2] for row in agent] for agent in agents], float).sum(axis=0)
     slot_s, ends = SLOT_S * together, slice(together - 1, slots, together)
+    rows = np.array([[[row[0] or 0, row[1] or np.nan] for row in agent] for agent in agents], float)
+    counts, latencies_ns = rows[:, :, 0], rows[:, :, 1]
     return Levels(
-        _latency(agents, together),
+        _latency(counts, latencies_ns, together),
         _cores(cpu_s[ends], slot_s),
         None if systems is None else _cores(systems[ends], slot_s),
         slot_s,
-        _rate(agents, together) / slot_s if by_rate else None,
+        _rate(counts, latencies_ns, together) / slot_s if by_rate else None,
     )
 
 
@@ -80,24 +82,22 @@ def sent_of(told: Told) -> int:
     return sum(int(row[0] or 0) for agent in told for row in agent if row[1] is None)
 
 
-def _rate(told: Told, together: int) -> Values:
+def _rate(counts: Values, latencies_ns: Values, together: int) -> Values:
     """Messages received in each slot; where nobody receives, those sent. One at least: a level has a
     logarithm."""
-    rows = np.array([[[row[0] or 0, row[1] or np.nan] for row in agent] for agent in told], float)
-    is_received = ~np.isnan(rows[:, :, 1])
-    counts = np.where(is_received if is_received.any() else ~is_received, rows[:, :, 0], 0)
-    return np.maximum(_summed(counts, together), 1.0)
+    is_received = ~np.isnan(latencies_ns)
+    counted = np.where(is_received if is_received.any() else ~is_received, counts, 0)
+    return np.maximum(_summed(counted, together), 1.0)
 
 
-def _latency(told: Told, together: int) -> Values | None:
+def _latency(counts: Values, latencies_ns: Values, together: int) -> Values | None:
     """Of each slot over all consumers, weighted by their messages."""
-    rows = np.array([[[row[0] or 0, row[1] or np.nan] for row in agent] for agent in told], float)
-    counts, logs = np.where(np.isnan(rows[:, :, 1]), 0, rows[:, :, 0]), np.log(rows[:, :, 1] / 1e6)
-    totals = _summed(counts, together)
+    received, logs = np.where(np.isnan(latencies_ns), 0, counts), np.log(latencies_ns / 1e6)
+    totals = _summed(received, together)
     has_some = totals > 0
     if has_some.mean() < _LEAST_TOLD:
         return None
-    means = _summed(counts * np.nan_to_num(logs), together)[has_some] / totals[has_some]
+    means = _summed(received * np.nan_to_num(logs), together)[has_some] / totals[has_some]
     slots = np.arange(len(totals))
     levels: Values = np.exp(np.interp(slots, slots[has_some], means))
     return levels

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from importlib import resources
 from typing import Annotated, Any, Literal, Union
 
-from pydantic import Field, TypeAdapter, create_model
+from pydantic import Field, create_model
 
+from streamgauge.core.json_schema import schema_text, shipped_schema, titled_schema
 from streamgauge.report.case_document import CasesDocument
 from streamgauge.spec.families import all_families
 
@@ -25,13 +24,7 @@ def made_schema() -> dict[str, Any]:
         for family in all_families()
     )
     union: Any = Annotated[Union[models], Field(discriminator="kind")]  # noqa: UP007
-    schema = TypeAdapter(union).json_schema(mode="serialization")
-    head = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:streamgauge:results",
-        "title": "Results of a streamgauge run",
-    }
-    return head | schema
+    return titled_schema(union, "results", "Results of a streamgauge run")
 
 
 def _one_of(kind: str) -> Any:
@@ -39,11 +32,9 @@ def _one_of(kind: str) -> Any:
 
 
 def made_schema_text() -> str:
-    return json.dumps(made_schema(), indent=1, ensure_ascii=False) + "\n"
+    return schema_text(made_schema())
 
 
 def results_schema() -> dict[str, Any]:
     """The JSON Schema that every document keeps to, as it is shipped."""
-    text = resources.files("streamgauge.report").joinpath(SCHEMA_FILE).read_text("utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema
+    return shipped_schema("streamgauge.report", SCHEMA_FILE)

@@ -7,16 +7,16 @@ measured: a Java that records does more than its work. See docs/decisions/0044.
 
 from __future__ import annotations
 
-import fcntl
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
+from typing import IO
 
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.fetching import tell_fetching
+from streamgauge.core.file_lock import locked_within
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.jvm.class_archive import ClassArchive
 from streamgauge.systems.contract import System
@@ -25,7 +25,6 @@ from streamgauge.systems.kafka_priming import prime_kafka
 _TRAINING_S = 12.0
 _MOST_MESSAGES = 1_000_000
 _OTHERS_DEADLINE_S = 90.0
-_POLL_S = 0.2
 _WORDS = "nothing: a broker learns what its Java will know from now on, once on this machine"
 
 
@@ -36,8 +35,9 @@ def train(archive: ClassArchive, broker: Callable[[Path], System]) -> None:
         return
     tell_fetching(_WORDS)
     try:
-        with _only_one(archive.path.with_suffix(".lock")) as is_ours:
-            if is_ours and archive.is_wanted:
+        with archive.path.with_suffix(".lock").open("a") as lock:
+            # Somebody else may have made it meanwhile, or be at it for too long.
+            if _is_locked(lock) and archive.is_wanted:
                 _run(broker)
     finally:
         tell_fetching(_WORDS, is_over=True)
@@ -52,15 +52,8 @@ def _run(broker: Callable[[Path], System]) -> None:
         prime_kafka(trained.endpoints()["bootstrap"], 1, Event(), _TRAINING_S, _MOST_MESSAGES)
 
 
-@contextmanager
-def _only_one(path: Path) -> Iterator[bool]:
-    """False: somebody else has been at it for too long."""
-    with path.open("a") as lock:
-        until_s, is_ours = time.monotonic() + _OTHERS_DEADLINE_S, False
-        while not is_ours and time.monotonic() < until_s:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                is_ours = True
-            except OSError:
-                time.sleep(_POLL_S)
-        yield is_ours
+def _is_locked(lock: IO[str]) -> bool:
+    try:
+        return locked_within(lock, _OTHERS_DEADLINE_S)
+    except OSError:  # a file system without locks: then nobody learns
+        return False

@@ -7,11 +7,9 @@ never taken for a broker, and never killed.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -20,6 +18,7 @@ from pathlib import Path
 import psutil
 
 from streamgauge.core.errors import BadInput, StreamgaugeError
+from streamgauge.core.file_lock import locked_within
 from streamgauge.core.folders import state_folder
 from streamgauge.core.guardian import promise
 from streamgauge.core.scratch import remove_abandoned
@@ -249,18 +248,11 @@ def _only_one() -> Iterator[None]:
     except OSError as error:
         raise BadInput(f"{folder}: cannot be used: {error}; set STREAMGAUGE_STATE") from error
     with lock:
-        until = time.monotonic() + _LOCK_DEADLINE_S
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError as error:
-                if time.monotonic() > until:
-                    raise StreamgaugeError(
-                        f"{folder}: another `streamgauge cluster` command has been busy for "
-                        f"{_LOCK_DEADLINE_S:.0f} s; try again when it is done"
-                    ) from error
-                time.sleep(0.1)
+        if not locked_within(lock, _LOCK_DEADLINE_S):
+            raise StreamgaugeError(
+                f"{folder}: another `streamgauge cluster` command has been busy for "
+                f"{_LOCK_DEADLINE_S:.0f} s; try again when it is done"
+            )
         yield
 
 
