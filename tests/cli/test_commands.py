@@ -14,7 +14,7 @@ pytestmark = pytest.mark.process
 
 HEAVY = """
 HEAVY = {
-    "pyspark", "numpy", "pandas", "pyarrow", "plotly", "matplotlib", "confluent_kafka", "scipy", "yaml",
+    "pyspark", "numpy", "pandas", "pyarrow", "matplotlib", "confluent_kafka", "scipy", "yaml",
     "psutil",
 }
 """

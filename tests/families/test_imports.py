@@ -27,7 +27,7 @@ try:
     ))
 except (AttributeError, TypeError):
     pass  # a made-up case tells nothing more than what it needs to be lived
-heavy = ("pyspark", "plotly", "matplotlib", "scipy", "streamgauge.analysis", "streamgauge.report")
+heavy = ("pyspark", "matplotlib", "scipy", "streamgauge.analysis", "streamgauge.report")
 print(sorted(name for name in sys.modules if name.startswith((*heavy, "streamgauge.launch"))))
 ours = [name for name in sys.modules if name.startswith("streamgauge.families.")]
 print(sorted(name for name in ours if name.count(".") > 2))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import re
 
-from plotly.offline import get_plotlyjs
 from rich.console import Console
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.console_renderer import print_shown
 from streamgauge.report.markdown_renderer import shown_markdown
+from streamgauge.report.page_frame import page_script
 from streamgauge.report.page_renderer import render_page
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.results import results_document
@@ -41,9 +41,10 @@ def page(run: RunDir) -> str:
 
 
 def own_part(made: str) -> str:
-    """All of a page but Plotly's code."""
-    assert made.count(get_plotlyjs()) == 1
-    return made.replace(get_plotlyjs(), "")
+    """All of a page but the script that draws."""
+    script = page_script()
+    assert made.count(script) == 1
+    return made.replace(script, "")
 
 
 def words(made: str) -> str:

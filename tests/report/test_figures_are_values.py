@@ -17,12 +17,16 @@ from streamgauge.report.shown import Figures
 from .seen import shown
 
 SOURCES = Path(streamgauge.__file__).parent
-DRAWING = re.compile(r"plotly|matplotlib|hovertemplate|xaxis|tickvals|colorscale|var\(--", re.IGNORECASE)
-RENDERERS = {"page_frame", "pictures", "plotly_figures"}
+DRAWING = re.compile(r"matplotlib|svg|data_figure|byDecades|line-\{|var\(--|pixel", re.IGNORECASE)
+RENDERERS = {"page_frame", "pictures", "figure_values"}
+NAMES_OF_FILES = {"plots", "gnuplot"}
+"""They name a picture's file, and draw nothing."""
 
 
 def modules() -> list[Path]:
-    report = [path for path in (SOURCES / "report").rglob("*.py") if path.stem not in RENDERERS]
+    report = [
+        path for path in (SOURCES / "report").rglob("*.py") if path.stem not in RENDERERS | NAMES_OF_FILES
+    ]
     return sorted([*(SOURCES / "families").rglob("*.py"), *report])
 
 

@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 
 from streamgauge.core.run_dir import RunDir
+from streamgauge.report.medium import Tone
+from streamgauge.report.page_frame import page_script
+from streamgauge.report.page_renderer import render_page
+from streamgauge.report.shown import Badge, Shown
 from streamgauge.report.write import write_report
 
 from .chromium import Chromium
@@ -23,8 +27,11 @@ _SOME_DRAWN = "Number(document.documentElement.dataset.drawn) >= 1"
 
 _DESKTOP = {"width": 1280}
 _DARK = {"width": 1280, "scheme": "dark"}
-_PHONE = {"width": 390, "phone": True}
+_PHONE = {"width": 375, "phone": True}
 _SCREENS = (_DESKTOP, _DARK, _PHONE)
+
+
+_EMPTY = Shown("k", "t", "r", Badge("ok", Tone.GOOD), [], [], [])
 
 
 class _Tags(HTMLParser):
@@ -54,7 +61,7 @@ def test_the_page_loads_nothing_from_elsewhere(sweep: RunDir) -> None:
 def test_names_cannot_become_markup(sweep: RunDir) -> None:
     own = own_part(page(sweep))
     scripts = [attributes for tag, attributes in _tags(own) if tag == "script"]
-    assert scripts == [{}, {"type": "application/json", "id": "figures"}, {}, {}]
+    assert scripts == [{}, {"type": "application/json", "id": "figures"}, {}]
     assert "<img src=x" not in own
     assert "consumer-1 died: &lt;/script&gt;" in own
 
@@ -87,8 +94,14 @@ def test_a_doubtful_percentile_is_greyed(sweep: RunDir) -> None:
     assert "~10.83" in found
 
 
-def test_plotly_offers_no_upload(one_case: RunDir) -> None:
-    assert "showSendToCloud: false" in own_part(page(one_case))
+def test_the_script_asks_for_nothing_and_the_page_is_small(sweep: RunDir) -> None:
+    script = page_script()
+    assert set(re.findall(r"https?://[^\"]*", script)) == {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"fetch\(|XMLHttpRequest|import\(|sendBeacon|WebSocket|innerHTML", script)
+    made = page(sweep).encode()
+    assert len(made) < 1_500_000
+    # What comes with every page, whatever it shows.
+    assert len(render_page(_EMPTY, {}).encode()) < 60_000
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +141,7 @@ def test_a_browser_draws_every_plot(
     assert "injected" not in facts
     assert int(facts["drawn"]) >= 6, facts
     assert browser.evaluate("innerWidth") == screen["width"]
-    marks = "p.querySelector('.lines path, .bars path, .points path, .heatmaplayer image')"
+    marks = "p.querySelector('path.line, path.bars, path.points, .cells rect')"
     drawn = f"Array.from(document.querySelectorAll('.plot')).filter((p) => {marks}).length"
     assert browser.evaluate(drawn) == int(facts["figures"])
     assert browser.troubles() == []
@@ -151,7 +164,7 @@ def test_plots_wait_until_they_are_in_view(browser: Chromium, pages: dict[str, P
 def test_the_scale_can_be_switched(browser: Chromium, pages: dict[str, Path]) -> None:
     browser.open(pages["one case"], 1280, 60_000)
     browser.wait_for(_ALL_DRAWN)
-    kind = "document.querySelector('.plot').layout.yaxis.type"
+    kind = "document.querySelector('.plot').dataset.scale"
     assert browser.evaluate(kind) == "log"
     browser.evaluate("document.querySelector('.scale').click()")
     browser.wait_for(f"{kind} === 'linear'")
@@ -165,7 +178,7 @@ def test_printing_draws_all_in_light_colours_and_then_restores(
     browser: Chromium, pages: dict[str, Path]
 ) -> None:
     browser.open(pages["sweep"], 1280, 800, "dark")
-    colour = "document.querySelector('.plot').layout.font.color"
+    colour = "getComputedStyle(document.querySelector('.plot text')).fill"
     browser.wait_for(_SOME_DRAWN)
     dark = browser.evaluate(colour)
     browser.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -175,3 +188,59 @@ def test_printing_draws_all_in_light_colours_and_then_restores(
     browser.wait_for(f"{colour} === '{dark}'")
     browser.wait_for("document.documentElement.dataset.overflow === '0'")
     assert browser.facts()["errors"] == "0"
+
+
+def _press(browser: Chromium, *keys: str) -> None:
+    for key in keys:
+        for kind in ("keyDown", "keyUp"):
+            browser.call("Input.dispatchKeyEvent", type=kind, key=key)
+
+
+@pytest.mark.browser
+def test_values_are_read_by_keys_as_by_a_slider(browser: Chromium, pages: dict[str, Path]) -> None:
+    browser.open(pages["one case"], 1280, 60_000)
+    browser.wait_for(_ALL_DRAWN)
+    reader = "document.querySelectorAll('.reader')[1]"
+    read = f"{reader}.getAttribute('aria-valuetext')"
+    browser.evaluate(f"{reader}.focus()")
+    _press(browser, "Home")
+    first = browser.evaluate(read)
+    assert re.fullmatch(r"4; p50: [\d.]+; p99: [\d.]+; max: [\d.]+", first), first
+    _press(browser, "ArrowRight")
+    assert browser.evaluate(read).startswith("5; p50: ")
+    told = "document.querySelectorAll('.told')[1]"
+    assert browser.evaluate(f"{told}.textContent").startswith("5p50: ")
+    _press(browser, "End")
+    assert browser.evaluate(f"{reader}.getAttribute('aria-valuenow')") == browser.evaluate(
+        f"{reader}.getAttribute('aria-valuemax')"
+    )
+    _press(browser, "Escape")
+    assert browser.evaluate(f"{told}.hidden") is True
+    assert browser.troubles() == []
+
+
+@pytest.mark.browser
+def test_a_stretch_is_zoomed_into_and_a_name_hides_its_line(
+    browser: Chromium, pages: dict[str, Path]
+) -> None:
+    browser.open(pages["one case"], 1280, 3_000)
+    place = "document.querySelectorAll('.plot')[1]"
+    browser.wait_for(f"{place}.dataset.drawn === 'yes'")
+    box = browser.evaluate(f"{place}.querySelector('.reader').getBoundingClientRect().toJSON()")
+    last_tick = f"Array.from({place}.querySelectorAll('.ticks text')).at(-1).textContent"
+    whole = browser.evaluate(last_tick)
+    y = box["y"] + box["height"] / 2
+    for kind, share in (("mousePressed", 0.2), ("mouseMoved", 0.3), ("mouseReleased", 0.4)):
+        x = box["x"] + share * box["width"]
+        browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1, buttons=1)
+    browser.wait_for(f"{place}.dataset.zoomed === 'yes'")
+    assert browser.evaluate(last_tick) != whole
+    browser.evaluate(f"{place}.querySelector('.show-all').click()")
+    browser.wait_for(f"{place}.dataset.zoomed === 'no'")
+    assert browser.evaluate(last_tick) == whole
+    lines = f"{place}.querySelectorAll('.drawing path.line').length"
+    assert browser.evaluate(lines) == 3
+    browser.evaluate(f"{place}.querySelector('.legend button').click()")
+    assert browser.evaluate(lines) == 2
+    assert browser.evaluate(f"{place}.querySelector('.legend button').ariaPressed") == "false"
+    assert browser.troubles() == []

@@ -61,5 +61,8 @@ def test_the_page_draws_all_of_it(tmp_path: Path) -> None:
         browser.wait_for("document.documentElement.dataset.drawn === '2'")
         assert browser.facts()["errors"] == "0"
         assert browser.troubles() == []
-        boxes = "document.querySelectorAll('.plot .bars .point path').length"
-        assert browser.evaluate(boxes) == 2 * 3 * 2
+        boxes = (
+            "Array.from(document.querySelectorAll('.drawing path.bars'), (bars) => bars.getAttribute('d'))"
+        )
+        # Two boxes in each of three series, in two plots.
+        assert [path.count("M") for path in browser.evaluate(boxes)] == [2] * 6

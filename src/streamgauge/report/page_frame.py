@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from importlib import resources
 from string import Template
 
-from plotly.offline import get_plotlyjs
-
+from streamgauge.report.figure_values import figure_values
+from streamgauge.report.figure_words import figure_words
 from streamgauge.report.markup import Markup, escape, join, script_json, tag
-from streamgauge.report.plot_parts import Figure, Plot
-from streamgauge.report.plotly_figures import plotly_figure
+from streamgauge.report.plot_parts import Figure
+
+_SCRIPTS = ("plot_scales.js", "plot_drawing.js", "plot_reading.js", "page.js")
 
 
 def filled_page(title: str, body: Iterable[Markup | None], figures: dict[str, Figure], reading: str) -> str:
@@ -20,9 +21,8 @@ def filled_page(title: str, body: Iterable[Markup | None], figures: dict[str, Fi
         style=part("page.css"),
         body=join(body),
         reading=reading,
-        figures=script_json({key: plotly_figure(figure) for key, figure in figures.items()}),
-        plotly=get_plotlyjs(),
-        script=part("page.js"),
+        figures=script_json({key: figure_values(figure) for key, figure in figures.items()}),
+        script=page_script(),
     )
 
 
@@ -36,13 +36,16 @@ def place_figures(figures: dict[str, Figure], name: str, group: Sequence[Figure 
         figures[key] = figure
         scale = None
         if figure.y.scale == "log":
-            scale = tag("button", "linear scale", type="button", class_="scale", data_scale=key)
+            scale = tag("button", "linear scale", type="button", class_="scale", data_scale_of=key)
         caption = tag("figcaption", tag("span", figure.title), scale)
-        room = f"--entries:{len(figure.series) if isinstance(figure, Plot) else 1}"
-        plot = tag("div", class_="plot", style=room, data_figure=key, role="img", aria_label=figure.title)
+        described = tag("p", figure_words(figure), id=f"{key}-words", class_="for-ears")
         note = tag("p", figure.note, class_="note") if figure.note else None
-        places.append(tag("figure", caption, plot, note))
+        places.append(tag("figure", caption, tag("div", class_="plot", data_figure=key), described, note))
     return tag("div", *places, class_="plots")
+
+
+def page_script() -> str:
+    return "\n".join(part(name) for name in _SCRIPTS)
 
 
 def part(name: str) -> str:

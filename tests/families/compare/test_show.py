@@ -163,12 +163,12 @@ def test_a_cell_tells_its_interval_on_hover(tmp_path: Path) -> None:
         browser.wait_for(
             "document.documentElement.dataset.drawn === document.documentElement.dataset.figures"
         )
-        box = browser.evaluate("document.querySelector('.plot .nsewdrag').getBoundingClientRect().toJSON()")
+        box = browser.evaluate("document.querySelector('.plot .reader').getBoundingClientRect().toJSON()")
         # Within the first of five columns and of four rows.
         place = {"x": box["left"] + box["width"] / 10, "y": box["top"] + box["height"] / 8}
         browser.call("Input.dispatchMouseEvent", type="mouseMoved", **place)
-        browser.wait_for("document.querySelector('.plot .hoverlayer').textContent.includes('95% interval')")
-        shown = browser.evaluate("document.querySelector('.plot .hoverlayer').textContent")
+        browser.wait_for("document.querySelector('.plot .told').textContent.includes('95% interval')")
+        shown = browser.evaluate("document.querySelector('.plot .told').textContent")
         assert "10 × 10 B" in shown
         assert "CPU µs a message" in shown
 
