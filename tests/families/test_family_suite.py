@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from streamgauge.plan.plan_file import make_plan
 from streamgauge.testing.family_suite import FamilySuite
 
 ONE = {"targets": [{"name": "a", "driver": "simulated"}]}
@@ -36,3 +37,19 @@ class TestTransports(FamilySuite):
 class TestFanout(FamilySuite):
     kind = "fanout"
     content = {**TWO, "fanout": {"clients": [10, 20], "scenarios": ["1", "2"]}}
+
+
+class TestImported(FamilySuite):
+    kind = "imported"
+    content = {
+        **ONE,
+        "imported": [
+            {"file": "a.txt", "sha256": "0" * 64, "format": "k6", "tool": "a", "settings": {"x": 1}}
+        ],
+    }
+
+    def test_cases_and_agents_have_names_of_their_own(self) -> None:
+        """Nobody has anything to do: it was measured elsewhere."""
+        cases = make_plan(self._workload(), "run-1").cases
+        assert [case.id for case in cases] == ["001"]
+        assert cases[0].agents == ()

@@ -6,10 +6,11 @@ import os
 import re
 from pathlib import Path
 
-from streamgauge.cli.run_names import RUNS_VARIABLE, runs_folder
+from streamgauge.cli.run_names import runs_folder
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir, runs_in
 from streamgauge.core.run_tags import LATEST, tags_of
+from streamgauge.flags.options import RUNS_VARIABLE
 
 _BACK = re.compile(rf"{LATEST}(?:~(\d{{1,6}}))?")
 _NAMED_AT_MOST = 5

@@ -8,19 +8,15 @@ from typing import Annotated
 
 import typer
 
-from streamgauge.cli.run_names import RUNS_VARIABLE, complete_run
+from streamgauge.cli.run_names import complete_run
 from streamgauge.flags.options import Debug as Debug  # noqa: PLC0414 - of every command
+from streamgauge.flags.options import Out as Out  # noqa: PLC0414
 from streamgauge.flags.options import Quiet as Quiet  # noqa: PLC0414
+from streamgauge.flags.options import Tags as Tags  # noqa: PLC0414
 from streamgauge.flags.options import wish
 from streamgauge.launch.live_wish import LiveMode
 from streamgauge.launch.shared_secret import SECRET_FILE_VARIABLE
 
-Out = Annotated[
-    str,
-    typer.Option(
-        "--out", metavar="DIR", help="Where run folders are: a path or a URL.", envvar=RUNS_VARIABLE
-    ),
-]
 Master = Annotated[str | None, wish("Spark master; else local, with a slot for every agent.")]
 
 
@@ -68,9 +64,3 @@ Resume = Annotated[
 ]
 RUN_WORDS = "A run: its folder, its name or how that begins, a tag, latest, latest~1 …"
 Run = Annotated[str, typer.Argument(metavar="RUN", help=f"{RUN_WORDS}.", autocompletion=complete_run)]
-Tags = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--tag", metavar="TAG", help="A word to find the run by; again for more.", show_default=False
-    ),
-]

@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-RUNS_VARIABLE = "STREAMGAUGE_RUNS"
-"""Where run folders go and are looked for, when no --out says so."""
+from streamgauge.flags.options import RUNS_VARIABLE
+
 _USUAL = "runs"
 
 

@@ -101,12 +101,15 @@ def _case(matched: Matched, confidence: float, between_runs_percent: float) -> C
 
 def _metric(metric: Metric, matched: Matched, found: Ratio | list[Cause]) -> MetricDifference:
     if isinstance(found, list):
+        base, new = _figure(matched.base, metric), _figure(matched.new, metric)
+        # Another tool's figures may be set side by side; what follows from that nobody can say.
+        is_told = base and new and {each.code for each in found} == {CauseCode.OTHER_TOOL}
         return MetricDifference(
             metric=metric.name,
             unit=unit_of(metric),
-            base=_figure(matched.base, metric),
-            new=_figure(matched.new, metric),
-            ratio=None,
+            base=base,
+            new=new,
+            ratio=new / base if is_told and base and new else None,
             interval=None,
             p=None,
             verdict=DiffVerdict.NOT_COMPARABLE,
@@ -154,7 +157,7 @@ def _doubts(side: Repeats, name: str) -> Iterator[Cause]:
         for doubt in part.validity.causes:
             if doubt.code is not CauseCode.TOO_FEW_MESSAGES:
                 yield cause(doubt.code, doubt.text, name, **doubt.figures)
-        if part.validity.verdict is Validity.NOT_MEASURED:
+        if part.validity.verdict is Validity.NOT_MEASURED and not part.validity.causes:
             yield cause(CauseCode.NOTHING_MEASURED, about=name)
 
 

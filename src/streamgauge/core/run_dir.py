@@ -12,6 +12,7 @@ import contextlib
 import errno
 import json
 import posixpath
+import re
 import secrets
 import time
 from collections.abc import Iterator
@@ -110,6 +111,10 @@ class RunDir:
 
     def manifests(self) -> str:
         return "events/manifests"
+
+    def original(self, number: int, name: str) -> str:
+        """A file that was taken in, as it was."""
+        return f"originals/{number:03d}-{_plain_name(name)}"
 
     def live(self, agent: str) -> str:
         """An agent's newest counts, while it runs."""
@@ -313,6 +318,11 @@ def runs_in(runs_folder: str) -> list[RunDir]:
     folders = [i.path for i in root._files.get_file_info(selector) if i.type == fs.FileType.Directory]
     runs = [RunDir(root.url(posixpath.basename(path))) for path in sorted(folders)]
     return [run for run in runs if run.has(run.plan)]
+
+
+def _plain_name(name: str) -> str:
+    """Of a file that somebody else named: letters that mean the same everywhere."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "_", name)[-100:]
 
 
 def _scheme(location: str) -> str:

@@ -71,6 +71,7 @@ class CauseCode(StrEnum):
     CONTROL_FAILED = "control_failed"
     TOO_FEW_PAIRS = "too_few_pairs"
     MEASURES_THE_WAIT = "measures_the_wait"
+    OTHER_TOOL = "other_tool"
     # Objectives that are not decidable.
     BOUND_IN_INTERVAL = "bound_in_interval"
     NO_ONE_RATE = "no_one_rate"

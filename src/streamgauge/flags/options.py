@@ -8,6 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+RUNS_VARIABLE = "STREAMGAUGE_RUNS"
+"""Where run folders go and are looked for, when no --out says so."""
+
 
 def wish(help: str, **more: Any) -> Any:
     """An option that has no default to show: not given, something else decides."""
@@ -37,6 +40,18 @@ Slo = Annotated[
         metavar="OBJECTIVE",
         help="What is to hold in every case: 'p99<20ms', lost=0, 'rate>=95%', valid …; again for more.",
         show_default=False,
+    ),
+]
+Out = Annotated[
+    str,
+    typer.Option(
+        "--out", metavar="DIR", help="Where run folders are: a path or a URL.", envvar=RUNS_VARIABLE
+    ),
+]
+Tags = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tag", metavar="TAG", help="A word to find the run by; again for more.", show_default=False
     ),
 ]
 

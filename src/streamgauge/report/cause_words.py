@@ -221,6 +221,11 @@ def _compressed(cause: Cause) -> str:
     return f"{cause.text} compresses these messages by a ratio of {reached:g}{wanted}"
 
 
+def _other_tool(cause: Cause) -> str:
+    who = cause.text or "another tool"
+    return f"measured by {who}, not by us: whether its figures may be quoted is not known"
+
+
 def _told(cause: Cause) -> str:
     return cause.text or ""
 
@@ -255,6 +260,7 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
         f"less than fetch_min_bytes ({int(c.figures['fetch_min_bytes']):,}) to read: this measures how long "
         "a broker waits"
     ),
+    CauseCode.OTHER_TOOL: _other_tool,
     CauseCode.BOUND_IN_INTERVAL: lambda c: (
         f"the bound lies within the interval, {digits_text(c.figures['low'])} to "
         f"{digits_text(c.figures['high'])}"
