@@ -69,6 +69,8 @@ COVERED = {
     "drivers/redis/clients.py": "drivers/redis/test_streams.py",
     "drivers/redis/wire.py": "drivers/redis/test_streams.py",
     "drivers/transports_java.py": "drivers/test_order_loops.py",
+    "exporting/omb_result.py": "exporting/test_files.py",
+    "exporting/openmetrics.py": "exporting/test_files.py",
     "families/compare/client_settings.py": "families/compare/test_turn_taking.py",
     "families/compare/event_tables.py": "families/compare/test_turn_taking.py",
     "families/compare/library_processes.py": "families/compare/test_referee.py",
@@ -178,6 +180,7 @@ COVERED = {
 BY_NAME = {
     "__init__.py": "api/test_runs.py",
     "cli/analyze.py": "families/e2e/test_command.py",
+    "cli/export.py": "exporting/test_files.py",
     "cli/plot.py": "cli/test_bad_input.py",
     "cli/report.py": "families/e2e/test_command.py",
     "cli/results.py": "families/e2e/test_command.py",

@@ -25,6 +25,14 @@ _AFTER = {
     "runs": ("runs:runs_app", "List the runs, oldest first; tag them, or remove some."),
     "diff": ("diff:diff_command", "Say what is different between runs, and how sure that is."),
     "check": ("check:check_command", "Hold a run to expectations: a gate for CI."),
+    "export": (
+        "export:export_command",
+        "Write a run's results as Parquet, CSV, OpenMetrics, HdrHistogram or OMB files.",
+    ),
+    "bundle": (
+        "export:bundle_command",
+        "Pack a run into one archive, which `streamgauge run` runs again elsewhere.",
+    ),
     "gateway": (
         "gateway:gateway_command",
         "Push Kafka's records to live clients: Lightstreamer's own, over WebSocket or HTTP.",

@@ -10,6 +10,7 @@ from streamgauge.cli.run_names import runs_folder
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir, runs_in
 from streamgauge.core.run_tags import LATEST, tags_of
+from streamgauge.exporting.bundle import Bundle, is_bundle
 from streamgauge.flags.options import RUNS_VARIABLE
 
 _BACK = re.compile(rf"{LATEST}(?:~(\d{{1,6}}))?")
@@ -18,10 +19,16 @@ _NAMED_AT_MOST = 5
 
 def find_run(text: str, out: str | None = None) -> RunDir:
     """A folder or URL as given; else one below `out`: `latest` (`latest~1`: the one before), a run's name,
-    a tag (its newest run), or how just one name begins."""
+    a tag (its newest run), or how just one name begins. A bundle is unpacked there first."""
+    folder = out or runs_folder()
+    if is_bundle(Path(text)):
+        return Bundle(Path(text)).unpack(folder)
     if "/" in text or (Path(text) / RunDir.plan).exists():
         return RunDir.open(text)
-    folder = out or runs_folder()
+    return _named_run(text, folder)
+
+
+def _named_run(text: str, folder: str) -> RunDir:
     if back := _BACK.fullmatch(text):
         return _latest(folder, int(back[1] or 0))
     if text.strip(".") and (named := RunDir.below(folder, text)).exists():

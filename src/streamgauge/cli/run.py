@@ -1,4 +1,4 @@
-"""`streamgauge run WORKLOAD.yaml`: the one engine."""
+"""`streamgauge run WORKLOAD.yaml`: the one engine. Also for bundles, and for workloads of OMB."""
 
 from __future__ import annotations
 
@@ -11,20 +11,73 @@ from streamgauge.cli.run_flags import that_runs
 from streamgauge.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from streamgauge.spec.workload import Workload
+    from streamgauge.flags.asked import Asked
 
 
 def _loaded(
     workload: Annotated[
         Path | None,
-        typer.Argument(metavar="WORKLOAD.yaml", help="The load wanted, and where.", show_default=False),
+        typer.Argument(
+            metavar="WORKLOAD.yaml",
+            help="The load wanted, and where; or a bundle, or a workload of the OpenMessaging Benchmark.",
+            show_default=False,
+        ),
     ] = None,
-) -> Workload:
+    omb_driver: Annotated[
+        Path | None,
+        typer.Option(
+            "--omb-driver",
+            metavar="FILE",
+            help="Driver file for a workload of the OpenMessaging Benchmark; else an embedded Kafka.",
+            show_default=False,
+        ),
+    ] = None,
+) -> Asked:
     """Run a workload, analyse it, and write the report."""
-    from streamgauge.spec.loading import load_workload
+    from streamgauge.exporting.bundle import is_bundle
+    from streamgauge.flags.asked import Asked
+    from streamgauge.importing.omb_workload import is_omb_workload
+    from streamgauge.spec.loading import load_workload, read_mapping
 
     assert workload is not None
-    return load_workload(workload)
+    if is_bundle(workload):
+        return _bundled(workload)
+    content = read_mapping(workload)
+    if is_omb_workload(content):
+        return _of_omb(content, workload, omb_driver)
+    if omb_driver is not None:
+        raise BadInput(f"--omb-driver: {workload} is no workload of the OpenMessaging Benchmark")
+    return Asked(load_workload(workload))
+
+
+def _bundled(file: Path) -> Asked:
+    """The same workload; what else is not the same is shown by diff."""
+    import yaml
+
+    from streamgauge.exporting.bundle import Bundle
+    from streamgauge.flags.asked import Asked
+    from streamgauge.spec.loading import parse
+    from streamgauge.spec.workload import Workload
+
+    bundle = Bundle(file)
+    try:
+        content = yaml.safe_load(bundle.workload_text())
+    except (yaml.YAMLError, ValueError) as error:
+        raise BadInput(f"{file}: workload.yaml: is not valid YAML: {' '.join(str(error).split())}") from None
+    again = f"run {bundle.manifest.run} again; what is different: streamgauge diff {file} latest"
+    return Asked(parse(Workload, content, f"{file}: workload.yaml"), (again,))
+
+
+def _of_omb(content: dict[str, Any], file: Path, driver: Path | None) -> Asked:
+    from streamgauge.flags.asked import Asked
+    from streamgauge.flags.kafka_target import kafka_target
+    from streamgauge.importing.omb_workload import omb_run
+    from streamgauge.spec.loading import parse, read_mapping
+    from streamgauge.spec.workload import Workload
+
+    theirs = None if driver is None else read_mapping(driver)
+    found = omb_run(content, file, theirs, kafka_target(None, None, None))
+    return Asked(parse(Workload, found.content, str(file)), found.notes)
 
 
 def _refuse_both(*, workload: Path | None, resume: str | None, **_: Any) -> None:

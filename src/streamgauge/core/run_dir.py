@@ -116,6 +116,10 @@ class RunDir:
         """A file that was taken in, as it was."""
         return f"originals/{number:03d}-{_plain_name(name)}"
 
+    def exported(self, form: str, name: str) -> str:
+        """A file for another program."""
+        return f"export/{form}/{_plain_name(name)}"
+
     def live(self, agent: str) -> str:
         """An agent's newest counts, while it runs."""
         return f"live/{agent}.json"
