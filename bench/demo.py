@@ -14,13 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow.dataset as ds
 import yaml
 
+from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.stages import stages_text
 from streamgauge.core.status import read_status
+from streamgauge.core.verdicts import Cause
 from streamgauge.families.e2e.command import e2e
 from streamgauge.plan.warm_up_file import WarmUp, read_warm_ups
+from streamgauge.report.cause_words import cause_text
 from streamgauge.spec.loading import dump_yaml
 
 DEMOS = 10
@@ -29,7 +33,6 @@ ENOUGH = 0.9
 MOST_P50_MS = 10.0
 MOST_S = 25.0
 _DEADLINE_S = 300.0
-_MEASURED_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,12 @@ class Demo:
     p50_ms: tuple[float, ...]
     verdicts: tuple[str, ...]
     """Integrity and validity of each."""
+    causes: tuple[tuple[str, ...], ...]
+    """Why the figures of each may not be quoted, with what was seen."""
     stages_s: dict[str, float]
     """Of both rounds."""
     wall_s: float
-    """Without what the second round was warming up and measuring."""
+    """Without the second round."""
     warm_ups: tuple[WarmUp, ...]
 
     @property
@@ -57,10 +62,16 @@ class Demo:
     def line(self) -> str:
         first, again = self.p50_ms
         ends = ", ".join(f"{warm_up.seconds:.4g} s {warm_up.ended}" for warm_up in self.warm_ups)
-        return (
+        lines = [
             f"p50 {first:.2f} ms, again {again:.2f} ms: {self.ratio:.2f}×; {', '.join(self.verdicts)};"
-            f" warm-up {ends}\n   {self.wall_s:.1f} s in all; both rounds: {stages_text(self.stages_s)}"
-        )
+            f" warm-up {ends}",
+            f"{self.wall_s:.1f} s in all; both rounds: {stages_text(self.stages_s)}",
+        ]
+        for which, causes in zip(("first", "again"), self.causes, strict=True):
+            lines += [f"{which}, not valid: {cause}" for cause in causes]
+        for which, warm_up in zip(("first", "again"), self.warm_ups, strict=True):
+            lines += [f"{which}, {course}" for course in _course(warm_up)]
+        return "\n   ".join(lines)
 
 
 def demos(folder: Path, count: int) -> None:
@@ -101,6 +112,26 @@ def _twice() -> str:
     return yaml.safe_dump({**content, "kind": "sweep", "name": "demo", "iterations": 2})
 
 
+def _course(warm_up: WarmUp) -> list[str]:
+    """The medians of its seconds since the start of the load: what the rule for rest had to decide on."""
+    levels = warm_up.levels
+    if levels is None or levels.latency_ms is None:
+        return []
+    slots = round(1 / levels.slot_s)
+    seconds = [levels.latency_ms[k : k + slots] for k in range(0, len(levels.latency_ms), slots)]
+    return ["ms a second: " + " ".join(f"{statistics.median(second):.2f}" for second in seconds)]
+
+
+def _second_round_s(run: RunDir) -> float:
+    """From the last thing that agents did in the first round to that in the second."""
+    marks = ds.dataset(run.url(run.events("marks")), format="parquet", partitioning="hive").to_table()
+    ends: dict[Any, int] = {}
+    for case, at_ns in zip(marks["case"].to_pylist(), marks["at_ns"].to_pylist(), strict=True):
+        ends[case] = max(at_ns, ends.get(case, 0))
+    first_ns, last_ns = sorted(ends.values())
+    return (last_ns - first_ns) / NS_PER_S
+
+
 def _demo(workload: Path, out: Path) -> Demo:
     begun_s = time.monotonic()
     command = [sys.executable, "-m", "streamgauge.cli.main", "run", str(workload), "--out", str(out)]
@@ -112,11 +143,14 @@ def _demo(workload: Path, out: Path) -> Demo:
     run = RunDir(str(runs[0].parent.parent))
     cases: list[dict[str, Any]] = run.read_json(run.results_document)["cases"]
     warm_ups = tuple(read_warm_ups(run).values())
-    again_s = sum(warm_up.seconds for warm_up in warm_ups[1:]) + _MEASURED_S
     return Demo(
         p50_ms=tuple(case["latency_ms"]["intended_to_received"]["p50"] for case in cases),
         verdicts=tuple(f"{case['integrity']['verdict']} {case['validity']['verdict']}" for case in cases),
+        causes=tuple(
+            tuple(cause_text(Cause.model_validate(cause)) for cause in case["validity"]["causes"])
+            for case in cases
+        ),
         stages_s=read_status(run).stages_s,
-        wall_s=wall_s - again_s,
+        wall_s=wall_s - _second_round_s(run),
         warm_ups=warm_ups,
     )

@@ -82,6 +82,20 @@ def test_medians_come_in_order_with_their_slope() -> None:
     assert figures(latency=seconds[:2])["drift_ms_per_s"] is None
 
 
+@pytest.mark.parametrize(
+    ("counts", "known"),
+    [((500, 2000, 2000, 1500), [2.0, 3.0, 4.0]), ((1000, 2000, 2000, 400), [1.0, 2.0, 3.0])],
+)
+def test_a_small_part_of_a_second_at_an_end_has_no_median_of_its_own(
+    counts: tuple[int, ...], known: list[float]
+) -> None:
+    seconds = [
+        {"scope": "second", "second": at, "leg": "intended_to_received", "p50": at + 1.0, "count": count}
+        for at, count in enumerate(counts)
+    ]
+    assert figures(latency=seconds)["received_medians_ms"] == known
+
+
 def test_machines_count_while_messages_were_sent() -> None:
     def used(at_s: float, host: str, cores: float, kind: str = "machine") -> dict[str, Any]:
         return {"at_s": at_s, "host": host, "kind": kind, "cores": 4, "cpu_cores": cores}

@@ -23,6 +23,13 @@ def test_a_single_outlier_is_not_a_level() -> None:
     assert judged(levels).start == 0
 
 
+def test_a_level_that_its_slots_hardly_tell_has_to_last_longer() -> None:
+    compiling = np.exp(0.5 * np.random.default_rng(3).standard_normal(60))
+    assert settled(compiling[: LEAST_SLOTS + 4]).unrest is Unrest.TOO_SHORT
+    assert settled(compiling).start is not None
+    assert settled(noisy(1, LEAST_SLOTS)).start == 0
+
+
 def test_what_is_wrong_is_named_with_its_size() -> None:
     rising = noisy(1, 60) * np.linspace(1, 2, 60)
     found = judged(rising)

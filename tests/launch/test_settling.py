@@ -124,6 +124,38 @@ def test_a_load_that_changes_again_and_again_comes_to_the_limit(call: Call) -> N
     assert case.ending is WarmUpEnding.LIMIT
 
 
+def test_what_would_be_refused_afterwards_is_not_begun(call: Call) -> None:
+    """By the rule for medians of seconds; noise had hidden the step from that for slots."""
+    stepped = np.concatenate([np.full(20, 0.69), np.full(30, 0.44)])
+    case = settling(call, messages=5000)  # twenty slots
+    case.judge(30, 12, stepped[:30])
+    assert call.hear(MEASURE) is None, "the step lies within"
+    case.judge(36, 12, stepped[:36])
+    assert case.slot == pytest.approx(20, abs=2), "within half a second"
+    outcome = case.outcome({}, [])
+    assert outcome is not None
+    assert [(waited.series, waited.unrest) for waited in outcome.waited] == [(Series.LATENCY, Unrest.STEP)]
+    assert outcome.waited[0].change == pytest.approx(0.44 / 0.69 - 1, abs=0.01)
+
+
+def test_a_step_while_it_is_measured_begins_it_again(call: Call) -> None:
+    stepped = np.concatenate([np.full(28, 0.69), np.full(40, 0.44)])
+    case = settling(call, messages=8000, warm_up_limit="60s")  # 32 slots
+    case.judge(28, 12, stepped[:28])
+    assert call.hear(MEASURE) == {"slot": 12}
+    case.judge(40, 12, stepped[:40])
+    assert call.hear(MEASURE) == {"slot": 40}, "put off: the last word that is heard in time"
+    case.judge(44, 12, stepped[:44])
+    assert case.slot == pytest.approx(28, abs=2)
+
+
+def test_a_step_before_what_is_measured_does_not_matter(call: Call) -> None:
+    stepped = np.concatenate([np.full(16, 0.69), np.full(40, 0.44)])
+    case = settling(call, messages=4000)  # sixteen slots
+    case.judge(40, 0, stepped[:40])
+    assert call.hear(MEASURE) == {"slot": 40 + LEAD - 16}
+
+
 def rest_since(agents: list[list[list[float | None]]], systems_cores: np.ndarray | None) -> int | None:
     systems = None if systems_cores is None else np.cumsum(systems_cores * SLOT_S)
     return look_at(levels_of(agents, systems)).rest

@@ -183,12 +183,22 @@ def _clock_error(rows: Iterable[Row]) -> Row:
 def _medians(rows: Iterable[Row]) -> Row:
     """Of seconds in their order, and the slope of the latency's."""
     found: Row = {}
-    by_leg: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    for row in rows:
-        by_leg[row["leg"]].append((row["second"], row["p50"]))
+    by_leg: dict[str, list[Row]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: row["second"]):
+        by_leg[row["leg"]].append(row)
     for name, leg in _LEGS.items():
-        found[f"{name}_medians_ms"] = [median for _, median in sorted(by_leg[leg])]
-    return found | {"drift_ms_per_s": _slope(by_leg[_LEGS["received"]])}
+        found[f"{name}_medians_ms"] = [row["p50"] for row in _whole(by_leg[leg])]
+    points = [(row["second"], row["p50"]) for row in by_leg[_LEGS["received"]]]
+    return found | {"drift_ms_per_s": _slope(points)}
+
+
+def _whole(seconds: list[Row]) -> list[Row]:
+    """Without a first or last one of which the case has less than half: the median of few is noise."""
+    if len(seconds) < DRIFT_SECONDS:
+        return seconds
+    counts = [row["count"] or 0 for row in seconds]
+    first = int(2 * counts[0] < counts[1])
+    return seconds[first : len(seconds) - int(2 * counts[-1] < counts[-2])]
 
 
 def _slope(points: Sequence[tuple[int, float]]) -> float | None:

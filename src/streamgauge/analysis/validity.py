@@ -90,7 +90,7 @@ def _not_at_rest(case: Judged) -> Iterator[Cause]:
             CauseCode.NOT_AT_REST,
             before_ms=found.before_ms,
             after_ms=found.after_ms,
-            change_second_count=found.change_second,
+            change_second_count=found.second,
             drift_ms_per_s=case.drift_ms_per_s,
         )
     elif case.never_settled:

@@ -25,6 +25,9 @@ TOLERANCE = 0.10
 """Changes of the level below this do not change what one would say of it."""
 LEAST_SLOTS = 16
 """Fewer say nothing: four seconds."""
+MOST_LEAST_SLOTS = 2 * LEAST_SLOTS
+"""A level whose slots vary so much that fewer do not tell it to within the tolerance has to last for more of
+them, up to so many: what a Java that compiles does to a load is noise, not a level."""
 MOST_SLOTS = 240
 """Longer series are taken together: what matters of an hour is not a quarter of a second."""
 MACHINE_BUSY_SHARE = 0.90
@@ -72,6 +75,9 @@ def settled(levels: Levels, *, least: int = LEAST_SLOTS, tolerance: float = TOLE
         return Rest(None, Unrest.TOO_SHORT)
     logs = np.log(levels)
     tail = logs[-least:]
+    least = max(least, min(_telling(_noise(tail), tolerance), MOST_LEAST_SLOTS))
+    if len(levels) < least:
+        return Rest(None, Unrest.TOO_SHORT)
     start = _near(logs, float(np.median(tail)), tail, tolerance)
     if len(logs) - start >= least:
         # The level by all that is surely at rest: the first of it may still be on its way.
@@ -107,6 +113,12 @@ def in_slots(levels: Levels, most: int = MOST_SLOTS) -> Levels:
         return levels
     whole = len(levels) // together * together
     return np.median(levels[:whole].reshape(-1, together), axis=1)
+
+
+def _telling(noise: float, tolerance: float) -> int:
+    """Slots of which one half's median is told from the other's to within the tolerance, by the standard
+    error of their difference."""
+    return math.ceil((2.5 * noise / math.log1p(tolerance)) ** 2)
 
 
 def _near(logs: Levels, level: float, tail: Levels, tolerance: float) -> int:

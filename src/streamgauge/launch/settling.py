@@ -3,7 +3,8 @@
 Agents tell of every slot (agents/warming_up); the rule is core/steady_state's, on the latency, on the CPU
 of all agents and on that of the systems we started: all of them have to be at rest. What was found is said to
 all agents alike, and again when the load turns out to have changed meanwhile, until a whole measured time has
-been at rest or the limit is reached.
+been at rest or the limit is reached. What would be measured is looked at by the rule for what was measured
+(core/plain_change), too: else a warm-up would end with figures that are then refused.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from streamgauge.core.steady_state import LEAST_SLOTS, SLOT_S, TOLERANCE, settled
-from streamgauge.launch.levels import Levels, SystemCpu, levels_of, sent_of
+import numpy as np
+
+from streamgauge.core.plain_change import plain_change
+from streamgauge.core.steady_state import LEAST_SLOTS, SLOT_S, TOLERANCE, Unrest, settled
+from streamgauge.launch.levels import Levels, SystemCpu, Values, levels_of, sent_of
 from streamgauge.launch.meeting import MEASURE, Call
 from streamgauge.plan.warm_up_file import Series, Waiting, WarmUp, WarmUpEnding
 from streamgauge.spec.settling import SettlingTerms
@@ -79,16 +83,19 @@ class Settling:
         if self._terms.most_messages is not None and sent_of(told) >= self._terms.most_messages:
             self._limit = min(self._limit, slots)
         seen = look_at(self._levels, self._least_slots())
-        if seen.waiting is not None and not (self._waited and self._waited[-1].is_same(seen.waiting)):
-            self._waited.append(seen.waiting)
-        self.judge(slots, None if seen.rest is None else seen.rest * self._together)
+        if seen.waiting is not None:
+            self._wait_for(seen.waiting)
+        self.judge(slots, None if seen.rest is None else seen.rest * self._together, self._levels.latency_ms)
 
-    def judge(self, now: int, rest: int | None) -> None:
-        """`now`: slots that are over; `rest`: the one since which all is at rest, None if it is not."""
+    def judge(self, now: int, rest: int | None, latency_ms: Values | None = None) -> None:
+        """`now`: slots that are over; `rest`: the one since which all is at rest, None if it is not.
+        `latency_ms`: of all these slots, or of as many as are looked at as one; None: it is not quoted."""
         if self.ending is WarmUpEnding.LIMIT:
             return
         soonest = now + self._lead - (self._measured or 0)
         """Since when a whole measured time does not end before agents have heard of it."""
+        if rest is not None and latency_ms is not None and not self._terms.by_rate:
+            rest = self._without_plain_change(now, rest, soonest, latency_ms)
         if self.slot is None:
             if rest is not None:
                 self._say(max(rest, soonest))
@@ -120,6 +127,28 @@ class Settling:
             waited=tuple(self._waited),
         )
 
+    def _without_plain_change(self, now: int, rest: int, soonest: int, latency_ms: Values) -> int | None:
+        """Since when what would be measured has none that nobody could overlook; None: it is not over yet."""
+        together = self._together
+        since = max(rest, min(soonest, now - LEAST_SLOTS * together))
+        if self.slot is not None and not self._is_put_off:
+            since = max(since, self.slot)
+        first = since // together
+        second = max(1, round(1 / (SLOT_S * together)))
+        while (change := plain_change(_seconds(latency_ms[first:], second))) is not None:
+            unrest = Unrest.TREND if change.second is None else Unrest.STEP
+            size = round(change.after_ms / change.before_ms - 1, 3)
+            self._wait_for(Waiting(slot=len(latency_ms), series=Series.LATENCY, unrest=unrest, change=size))
+            first = len(latency_ms) if change.second is None else first + change.second * second
+            if len(latency_ms) - first < LEAST_SLOTS:
+                return None
+            rest = first * together
+        return rest
+
+    def _wait_for(self, waiting: Waiting) -> None:
+        if not (self._waited and self._waited[-1].is_same(waiting)):
+            self._waited.append(waiting)
+
     def _least_slots(self) -> int:
         """For how many rest has to last."""
         # What goes as fast as it can leaves none; a Java that compiles shows in its rate.
@@ -136,6 +165,13 @@ class Settling:
     def _say(self, slot: int, ending: WarmUpEnding = WarmUpEnding.AT_REST) -> None:
         self.slot, self.ending = slot, ending
         self._call.say(MEASURE, {"slot": slot})
+
+
+def _seconds(latency_ms: Values, slots: int) -> Values:
+    """Medians of so many slots each."""
+    whole = len(latency_ms) // slots * slots
+    seconds: Values = np.median(latency_ms[:whole].reshape(-1, slots), axis=1)
+    return seconds
 
 
 def look_at(levels: Levels, least: int = LEAST_SLOTS) -> Look:
