@@ -54,4 +54,4 @@ def test_more_kafka_consumers_than_a_process_can_have_are_refused() -> None:
         ramp_up_per_s=1000.0,
     )
     with pytest.raises(BadInput, match=r"thread-local key.*--clients-per-process 1000"):
-        KafkaSwarm(options, lambda place, stamp: None, {})
+        KafkaSwarm(options, lambda *_: None, {})

@@ -18,7 +18,11 @@ from tests.proof import PROOF
 SOURCES = sorted(Path(streamgauge.native.__path__[0]).glob("*.c"))
 ROOT = Path(__file__).parents[2]
 COMPILER = shutil.which("gcc") or shutil.which("cc") or ""
-TESTS = ("tests/native/test_rows.py", "tests/drivers/kafka/confluent/test_native_producer.py")
+TESTS = (
+    "tests/native/test_rows.py",
+    "tests/drivers/kafka/confluent/test_native_producer.py",
+    "tests/drivers/push/test_native_swarm.py",
+)
 DEADLINE_S = 1800
 PROGRAM = """
 import importlib.machinery, importlib.util, sys

@@ -1,16 +1,20 @@
 """What a swarm is: very many clients of one kind in one process, each with its own connection.
 
-As elsewhere the driver never stamps or records: what a measured client got is told to whoever asked, who
-stamps it. Other clients only count.
+What a measured client got is told to whoever asked, with when it came; other clients only count. A swarm
+whose loop is compiled reads most times itself, and tells of many updates at once.
 """
 
 from __future__ import annotations
 
 import resource
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from streamgauge.core.errors import BadInput
 from streamgauge.drivers.registry import driver_class, drivers_with
@@ -20,8 +24,12 @@ MessageKind = Literal["base", "keyed", "json", "complex", "verycomplex"]
 """What messages are: text, text by key, JSON, or JSON with many fields, of which some or little changes."""
 JSON_KINDS: frozenset[MessageKind] = frozenset({"json", "complex", "verycomplex"})
 
-Heard = Callable[[int, str], None]
-"""Told of each update of a measured client: the client's place in the swarm, the text of its time."""
+Heard = Callable[[int, str, int], None]
+"""Told of each update of a measured client: the client's place in the swarm, the text of its time, and when
+it came (ns). What it raises a ValueError for is an update that cannot be read."""
+HeardRows = Callable[[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]], None]
+"""Told of many at once, each of whose times could be read: places, times (ns since 1970), and when they came.
+The arrays are good during the call."""
 
 ADAPTER_SET = "KafkaConnector"
 """Of a gateway that is started for its clients, unless they are told another."""
@@ -62,7 +70,7 @@ class Swarm(ABC):
 
     def __init__(self, options: SwarmOptions, heard: Heard) -> None:
         self.options, self.heard = options, heard
-        self.counts = [0] * options.count
+        self.counts = array("q", bytes(8 * options.count))
         """Updates that each client has got."""
         self.gone: dict[int, str] = {}
         """Clients whose connection ended, and why."""
@@ -89,7 +97,8 @@ class SwarmDriver(ABC):
     """What a driver is, too, whose clients can come by the thousand."""
 
     @abstractmethod
-    def swarm(self, options: SwarmOptions, heard: Heard) -> Swarm: ...
+    def swarm(self, options: SwarmOptions, heard: Heard, heard_rows: HeardRows | None = None) -> Swarm:
+        """`heard_rows`: by which a compiled loop may tell of many updates at once, in place of `heard`."""
 
     @abstractmethod
     def sender_settings(self) -> dict[str, Any]:

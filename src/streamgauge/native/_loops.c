@@ -16,6 +16,14 @@ static PyMethodDef methods[] = {
     {"counts", sender_counts, METH_VARARGS, "Messages taken, known of, and not told of yet."},
     {"close", sender_close, METH_VARARGS, "Let go of a sender."},
     {"checksum", checksum_of, METH_VARARGS, "Of one message, by header and body."},
+#ifdef __linux__ /* epoll */
+    {"swarm", swarm_new, METH_VARARGS, "Places for sessions, and where their updates are counted."},
+    {"swarm_add", swarm_add, METH_VARARGS, "Read a connection from now on."},
+    {"swarm_drop", swarm_drop, METH_VARARGS, "Read a connection no more."},
+    {"swarm_serve", swarm_serve, METH_VARARGS, "Take what comes: into rows that are given, or told."},
+    {"swarm_fd", swarm_fd, METH_VARARGS, "Readable when there is something to serve."},
+    {"swarm_close", swarm_close, METH_VARARGS, "Read nothing any more."},
+#endif
     {NULL, NULL, 0, NULL},
 };
 

@@ -21,9 +21,11 @@ Loop = Literal["native", "python"]
 """Who runs a hot loop: compiled code without the interpreter, or its twin in Python."""
 
 
-def compiled_loops() -> ModuleType | None:
+def compiled_loops(*needed: str) -> ModuleType | None:
     """None: there are none that fit. Words are read as they lie in memory, so the order of bytes has to be
-    that of the message header."""
+    that of the message header. `needed`: functions that not every system has, nor an older build."""
     if getattr(_loops, "INTERFACE", None) != INTERFACE or sys.byteorder != "little":
+        return None
+    if not all(hasattr(_loops, name) for name in needed):
         return None
     return _loops

@@ -1,4 +1,4 @@
-"""Push sessions against a server in the test's process."""
+"""Push sessions against a server in the test's process, read by either loop."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 
 from streamgauge.core.errors import BadInput, CaseFailed, Unreachable
 from streamgauge.drivers.push.access import GatewayAccess, Mode, parse_gateway
+from streamgauge.drivers.push.opening import open_swarm
 from streamgauge.drivers.push.swarm import PushSwarm
 from streamgauge.drivers.swarm import SwarmOptions
 from streamgauge.gateway.server.authentication import Users, hash_token
@@ -22,7 +23,16 @@ from tests.gateway.server.memory_source import MemorySource
 from tests.gateway.server.running import ADAPTER_SET, Running, running
 
 DEADLINE_S = 30.0
+LOOPS = ("native", "python")
 TOKEN = "a token of twenty letters"
+
+
+def made(loop: str, wanted: SwarmOptions, heard: Any, to: GatewayAccess) -> PushSwarm:
+    swarm = open_swarm(wanted, heard, to, as_objects=loop == "python")
+    if swarm.loop != loop:
+        swarm.close()
+        pytest.skip("no compiled loop here")
+    return swarm
 
 
 def options(count: int, **more: Any) -> SwarmOptions:
@@ -49,8 +59,13 @@ def access(server: Running, **more: Any) -> GatewayAccess:
 
 
 @pytest.fixture
-def heard() -> list[tuple[int, str]]:
+def heard() -> list[tuple[int, str, int]]:
     return []
+
+
+@pytest.fixture(params=LOOPS)
+def loop(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 @pytest.fixture
@@ -69,7 +84,7 @@ def connected(swarm: PushSwarm, swarms: list[PushSwarm]) -> PushSwarm:
 
 def serve_until(swarm: PushSwarm, counts: list[int]) -> None:
     for _ in range(300):
-        if swarm.counts == counts:
+        if list(swarm.counts) == counts:
             return
         swarm.serve(0.1)
     raise AssertionError(f"{swarm.counts} updates came, not {counts}")
@@ -77,45 +92,47 @@ def serve_until(swarm: PushSwarm, counts: list[int]) -> None:
 
 @pytest.mark.parametrize("mode", ["MERGE", "DISTINCT", "RAW"])
 def test_every_client_gets_every_update_in_any_mode(
-    mode: Mode, heard: list[tuple[int, str]], swarms: list[PushSwarm]
+    loop: str, mode: Mode, heard: list[tuple[int, str, int]], swarms: list[PushSwarm]
 ) -> None:
     with running() as server:
-        swarm = PushSwarm(options(3), lambda *said: heard.append(said), access(server, mode=mode))
+        swarm = made(loop, options(3), lambda *said: heard.append(said), access(server, mode=mode))
         connected(swarm, swarms)
         server.publish_one_by_one("ltest", *({"value": f"{number}"} for number in range(4)))
         serve_until(swarm, [4, 4, 4])
-        assert [value for _, value in heard] == ["0", "1", "2", "3"]
+        assert [value for _, value, _ in heard] == ["0", "1", "2", "3"]
         assert swarm.settings_in_force()["mode"] == mode
 
 
-def test_rows_of_a_list_are_updates_too(heard: list[tuple[int, str]], swarms: list[PushSwarm]) -> None:
+def test_rows_of_a_list_are_updates_too(
+    loop: str, heard: list[tuple[int, str, int]], swarms: list[PushSwarm]
+) -> None:
     with running() as server:
         wanted = options(1, fields=("key", "command", "value"))
-        swarm = PushSwarm(wanted, lambda *said: heard.append(said), access(server, mode="COMMAND"))
+        swarm = made(loop, wanted, lambda *said: heard.append(said), access(server, mode="COMMAND"))
         connected(swarm, swarms)
         server.publish("ltest", {"key": "a", "command": "ADD", "value": "1"})
         server.publish("ltest", {"key": "b", "command": "ADD", "value": "2"})
         serve_until(swarm, [2])
-        assert heard == [(0, "1"), (0, "2")]
+        assert [(place, value) for place, value, _ in heard] == [(0, "1"), (0, "2")]
 
 
-def test_a_data_adapter_is_asked_for_by_name(swarms: list[PushSwarm]) -> None:
+def test_a_data_adapter_is_asked_for_by_name(loop: str, swarms: list[PushSwarm]) -> None:
     other = MemorySource()
     with running(sources={"Other": other}) as server:
-        connected(PushSwarm(options(1), lambda *_: None, access(server, data_adapter="Other")), swarms)
+        connected(made(loop, options(1), lambda *_: None, access(server, data_adapter="Other")), swarms)
         assert (other.subscribed, server.source.subscribed) == (["ltest"], [])
-        nowhere = PushSwarm(options(1), lambda *_: None, access(server, data_adapter="Nowhere"))
+        nowhere = made(loop, options(1), lambda *_: None, access(server, data_adapter="Nowhere"))
         swarms.append(nowhere)
         with pytest.raises((Unreachable, CaseFailed), match="REQERR,1,17"):
             nowhere.connect(DEADLINE_S, lambda: True)
 
 
-def test_who_brings_the_token_gets_in_and_nobody_else(swarms: list[PushSwarm]) -> None:
+def test_who_brings_the_token_gets_in_and_nobody_else(loop: str, swarms: list[PushSwarm]) -> None:
     users = Users({"*": [hash_token(TOKEN)]})
     with running(authenticator=users) as server:
-        connected(PushSwarm(options(2), lambda *_: None, access(server, user="run", password=TOKEN)), swarms)
+        connected(made(loop, options(2), lambda *_: None, access(server, user="run", password=TOKEN)), swarms)
         for password in (None, "another one of twenty letters"):
-            stranger = PushSwarm(options(1), lambda *_: None, access(server, user="run", password=password))
+            stranger = made(loop, options(1), lambda *_: None, access(server, user="run", password=password))
             swarms.append(stranger)
             with pytest.raises((Unreachable, CaseFailed), match="CONERR,1,"):
                 stranger.connect(DEADLINE_S, lambda: True)
@@ -131,22 +148,24 @@ def test_tls_is_spoken_and_the_certificate_checked(tmp_path: Path, swarms: list[
     with running(settings) as server:
         assert server.address.startswith("https://")
         trusting = access(server, ca=str(tmp_path / "ca.pem"))
-        swarm = connected(PushSwarm(options(2), lambda *_: None, trusting), swarms)
+        swarm = connected(open_swarm(options(2), lambda *_: None, trusting), swarms)
         server.publish("ltest", {"value": "1"})
         serve_until(swarm, [1, 1])
-        doubting = PushSwarm(options(1), lambda *_: None, access(server))
+        doubting = made("python", options(1), lambda *_: None, access(server))
         swarms.append(doubting)
         with pytest.raises(Unreachable, match="certificate"):
             doubting.connect(DEADLINE_S, lambda: True)
 
 
-def test_a_gateway_that_is_absent_leaves_no_socket_behind(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_gateway_that_is_absent_leaves_no_socket_behind(
+    loop: str, caplog: pytest.LogCaptureFixture
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     absent = GatewayAccess(parse_gateway(f"http://127.0.0.1:{port}"))
 
     def open_files_after() -> int:
-        swarm = PushSwarm(options(20, ramp_up_per_s=1e6), lambda *_: None, absent)
+        swarm = made(loop, options(20, ramp_up_per_s=1e6), lambda *_: None, absent)
         with pytest.raises(Unreachable, match="no session could be opened"):
             swarm.connect(DEADLINE_S, lambda: True)
         swarm.close()
@@ -163,6 +182,8 @@ def test_a_gateway_that_is_absent_leaves_no_socket_behind(caplog: pytest.LogCapt
     assert caplog.messages == [], "one reason is enough"
 
 
-def test_fields_without_a_time_are_refused() -> None:
+def test_fields_without_a_time_are_refused(
+    loop: str,
+) -> None:
     with pytest.raises(BadInput, match="timestamp or value is needed"):
-        PushSwarm(options(1, fields=("key",)), lambda *_: None, GatewayAccess(parse_gateway("http://h:1")))
+        made(loop, options(1, fields=("key",)), lambda *_: None, GatewayAccess(parse_gateway("http://h:1")))

@@ -17,10 +17,11 @@ from tests.cli.streamgauge_command import command, in_process, streamgauge
 
 def test_latencies_are_counted_from_the_time_in_a_message() -> None:
     heard = Heard()
-    wall_ns = time.monotonic_ns() + read_clocks().wall_offset_ns
+    now_ns = time.monotonic_ns()
+    wall_ns = now_ns + read_clocks().wall_offset_ns
     for _ in range(3):
-        heard(0, stamp_text(wall_ns - 5_000_000_000))
-    heard(0, "no time at all")
+        heard(0, stamp_text(wall_ns - 5_000_000_000), now_ns)
+    heard(0, "no time at all", now_ns)
     assert sum(heard.counts.values()) == 3
     assert 4_900 < min(heard.counts) <= max(heard.counts) < 30_000
     lines = heard.block()

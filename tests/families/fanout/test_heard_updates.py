@@ -34,6 +34,16 @@ def test_the_first_message_after_the_warm_up_counts_whatever_two_processes_read_
         assert samples.by_ms == {4: 90}
 
 
+def test_many_at_once_are_what_one_by_one_are() -> None:
+    one_by_one, at_once = HeardUpdates(), HeardUpdates()
+    for number in range(100):
+        hear(one_by_one, number, 4.0)
+    at_once.extend(one_by_one.clients, one_by_one.stamps_ns, one_by_one.received_ns)
+    assert len(at_once) == 100
+    assert at_once.clients.tolist() == one_by_one.clients.tolist()
+    assert counted(at_once).by_ms == counted(one_by_one).by_ms == {4: 90}
+
+
 def test_what_nobody_sent_is_no_sample() -> None:
     updates = HeardUpdates()
     for number in (-1, 100, 100_000):

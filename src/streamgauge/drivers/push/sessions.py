@@ -1,44 +1,36 @@
-"""One client session of a push gateway over WebSocket, as light as it can be: thousands live in a process."""
+"""One client session of a push gateway on picows, as light as it can be: thousands live in a process.
+
+The twin of `native/frames.c`: what breaks a rule there breaks one here.
+"""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import orjson
 import picows
 
-from streamgauge.core.errors import BadInput
-from streamgauge.drivers.swarm import JSON_KINDS, MessageKind
-from streamgauge.gateway.protocol.percent import encode_request_value
-from streamgauge.gateway.protocol.updates import ItemDecoder
+from streamgauge.core.clock import now_ns
+from streamgauge.drivers.push.lines import NEXT_UPDATE, PROBE, UPDATE, is_subscribed
+from streamgauge.drivers.push.timed_field import TimeReader
 
 if TYPE_CHECKING:
-    from streamgauge.drivers.push.access import GatewayAccess
-    from streamgauge.drivers.push.swarm import PushSwarm
+    from streamgauge.drivers.push.picows_swarm import PicowsSwarm
 
-SUBPROTOCOL = "TLCP-2.5.0.lightstreamer.com"
-_UPDATE = b"U,1,1,"
-"""Every session has one subscription to one item. No value of ours can hold this text."""
-_SUBSCRIBED = (b"SUBOK,1,", b"SUBCMD,1,")
-_CLIENT_ID = "mgQkwtwdysogQz2BJ4Ji kOj2Bg"
-"""What clients that are not Lightstreamer's own have to say."""
-_TEXT, _CLOSE = picows.WSMsgType.TEXT, picows.WSMsgType.CLOSE
-
-StampOf = Callable[[list[str | None]], str]
-"""The time that an update carries, from the values of its fields."""
+_TEXT, _CLOSE, _CONTINUATION = picows.WSMsgType.TEXT, picows.WSMsgType.CLOSE, picows.WSMsgType.CONTINUATION
+_BESIDE = (picows.WSMsgType.PING, picows.WSMsgType.PONG)
 
 
 class LoadSession(picows.WSListener):
     """Subscribes, then counts updates without looking into them."""
 
-    __slots__ = ("_counts", "_joined", "place", "subscribed", "swarm", "transport")
+    __slots__ = ("_counts", "_joined", "_parts", "place", "swarm", "transport")
 
-    def __init__(self, swarm: PushSwarm, place: int, subscribed: asyncio.Future[None]) -> None:
-        self.swarm, self.place, self.subscribed = swarm, place, subscribed
+    def __init__(self, swarm: PicowsSwarm, place: int) -> None:
+        self.swarm, self.place = swarm, place
         self._counts = swarm.counts
         self._joined = False
+        self._parts: list[bytes] | None = None
+        """Of a message whose last frame is to come."""
         self.transport: picows.WSTransport | None = None
 
     def on_ws_connected(self, transport: picows.WSTransport) -> None:
@@ -47,109 +39,69 @@ class LoadSession(picows.WSListener):
             transport.send(_TEXT, request)
 
     def on_ws_frame(self, transport: picows.WSTransport, frame: picows.WSFrame) -> None:
-        payload = frame.get_payload_as_bytes()
-        if self._joined:
-            self._counts[self.place] += payload.count(_UPDATE)
-            if b"OV,1," in payload or frame.msg_type != _TEXT:
-                self._trouble(payload, frame)
+        if self.place in self.swarm.gone:
+            return
+        if frame.msg_type == _TEXT and frame.fin and self._parts is None:
+            self._take(frame.get_payload_as_bytes())
         else:
-            self._join(payload)
+            self._take_part(frame)
 
     def on_ws_disconnected(self, transport: picows.WSTransport) -> None:
-        self.swarm.lost(self.place, "the gateway closed the connection")
-        if not self.subscribed.done():
-            self.subscribed.set_exception(ConnectionError("the gateway closed the connection"))
+        self.swarm.lost(self.place)
 
-    def _join(self, payload: bytes) -> None:
-        """Told in this order: WSOK, CONOK …, SUBOK (of COMMAND, SUBCMD), CONF; updates may follow at once."""
-        for line in payload.split(b"\r\n"):
-            if line.startswith((b"CONERR", b"REQERR", b"ERROR", b"END")) and not self.subscribed.done():
-                self.subscribed.set_exception(ConnectionError(line.decode(errors="replace")))
-            elif line.startswith(_SUBSCRIBED):
-                self._joined = True
-                if not self.subscribed.done():
-                    self.subscribed.set_result(None)
-        if self._joined and _UPDATE in payload:
-            self.take(payload)
-
-    def take(self, payload: bytes) -> None:
-        self._counts[self.place] += payload.count(_UPDATE)
-
-    def _trouble(self, payload: bytes, frame: picows.WSFrame) -> None:
+    def _take_part(self, frame: picows.WSFrame) -> None:
         if frame.msg_type == _CLOSE:
-            self.swarm.lost(self.place, "the gateway closed the connection")
-        elif b"\r\nOV,1," in payload or payload.startswith(b"OV,1,"):
-            self.swarm.overflown += 1
+            self.swarm.lost(self.place)
+        elif frame.msg_type == (_TEXT if self._parts is None else _CONTINUATION):
+            self._parts = [*(self._parts or ()), frame.get_payload_as_bytes()]
+            if sum(map(len, self._parts)) > self.swarm.most_message_bytes:
+                self._break_off("a message longer than any that is expected")
+            elif frame.fin:
+                payload, self._parts = b"".join(self._parts), None
+                self._take(payload)
+        elif frame.msg_type not in _BESIDE:
+            self._break_off("a frame that is no part of a text message")
+
+    def _take(self, payload: bytes) -> None:
+        """A whole message: lines, of which nearly all are updates."""
+        if self._joined:
+            updates = payload.count(NEXT_UPDATE) + payload.startswith(UPDATE)
+            if updates == payload.count(b"\r\n") and payload.endswith(b"\r\n"):
+                self._take_updates(payload, updates)
+                return
+        for line in payload.split(b"\r\n"):
+            if self._joined and line.startswith(UPDATE):
+                self._take_updates(line, 1)
+            elif not self._joined or (line and line != PROBE):
+                self.swarm.told(self.place, line)
+                self._joined = self._joined or is_subscribed(line)
+            if self.place in self.swarm.gone:
+                return
+
+    def _take_updates(self, lines: bytes, count: int) -> None:
+        self._counts[self.place] += count
+
+    def _break_off(self, why: str) -> None:
+        self.swarm.lost(self.place, why)
+        if self.transport is not None:
+            self.transport.disconnect(graceful=False)
 
 
 class MeasuredSession(LoadSession):
-    """Decodes every update, and tells of it."""
+    """Reads the time of every update, and tells of it."""
 
-    __slots__ = ("_decoder", "_stamp_of")
+    __slots__ = ("_reader",)
 
-    def __init__(self, swarm: PushSwarm, place: int, subscribed: asyncio.Future[None]) -> None:
-        super().__init__(swarm, place, subscribed)
-        self._decoder = ItemDecoder(len(swarm.options.fields))
-        self._stamp_of = swarm.stamp_of
+    def __init__(self, swarm: PicowsSwarm, place: int) -> None:
+        super().__init__(swarm, place)
+        self._reader = TimeReader(swarm.field)
 
-    def on_ws_frame(self, transport: picows.WSTransport, frame: picows.WSFrame) -> None:
-        payload = frame.get_payload_as_bytes()
-        if not self._joined:
-            self._join(payload)
-            return
-        self.take(payload)
-        if b"OV,1," in payload or frame.msg_type != _TEXT:
-            self._trouble(payload, frame)
-
-    def take(self, payload: bytes) -> None:
-        for line in payload.decode().split("\r\n"):
-            if line.startswith("U,1,1,"):
-                values = self._decoder.apply(line[6:])
-                self.swarm.heard(self.place, self._stamp_of(values))
-                self._counts[self.place] += 1
-
-
-def requests_of(
-    access: GatewayAccess, item: str, fields: tuple[str, ...], frequency: float | str
-) -> list[bytes]:
-    """What a session says: hello, a new session, one subscription. All at once: answers come in order."""
-    wanted = {
-        "LS_reqId": "1",
-        "LS_op": "add",
-        "LS_subId": "1",
-        "LS_mode": access.mode,
-        "LS_group": item,
-        "LS_schema": " ".join(fields),
-        "LS_snapshot": "false",
-        "LS_requested_max_frequency": frequency if isinstance(frequency, str) else f"{frequency:g}",
-        "LS_ack": "false",
-    }
-    if access.data_adapter is not None:
-        wanted["LS_data_adapter"] = access.data_adapter
-    session = {"LS_adapter_set": access.adapter_set, "LS_cid": _CLIENT_ID, "LS_send_sync": "false"}
-    if access.user is not None:
-        session["LS_user"] = access.user
-    if access.password is not None:
-        session["LS_password"] = access.password
-    return [
-        b"wsok",
-        b"create_session\r\n" + _parameters(session),
-        b"control\r\n" + _parameters(wanted),
-    ]
-
-
-def stamp_reader(fields: tuple[str, ...], kind: MessageKind) -> StampOf:
-    """Where a scenario's updates have their time: a field of its own, inside JSON, or first in a text."""
-    if "timestamp" in fields:
-        place = fields.index("timestamp")
-        return lambda values: values[place] or ""
-    if "value" not in fields:
-        raise BadInput(f"fields {', '.join(fields)}: timestamp or value is needed: it carries the time")
-    place = fields.index("value")
-    if kind in JSON_KINDS:
-        return lambda values: str(orjson.loads(values[place] or "{}").get("timestamp", ""))
-    return lambda values: values[place] or ""
-
-
-def _parameters(given: dict[str, str]) -> bytes:
-    return "&".join(f"{name}={encode_request_value(value)}" for name, value in given.items()).encode()
+    def _take_updates(self, lines: bytes, count: int) -> None:
+        received_ns = now_ns()
+        for line in lines.decode(errors="replace").split("\r\n")[:count]:
+            try:
+                self.swarm.heard(self.place, self._reader.read(line[len(UPDATE) :]), received_ns)
+            except ValueError as error:
+                self._break_off(f"an update cannot be read: {error}")
+                return
+            self._counts[self.place] += 1

@@ -1,73 +1,100 @@
-"""Thousands of push sessions on one event loop."""
+"""Thousands of push sessions in one process: opened one after another, then served together.
+
+How they are read is decided beforehand: in a compiled loop (`native_swarm`), or by its twin on picows.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import ipaddress
-import logging
 import socket
 import time
+from abc import abstractmethod
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import Any
 
-import picows
 import uvloop
 
 from streamgauge.core.errors import CaseFailed, Unreachable
 from streamgauge.drivers.push.access import GatewayAccess
-from streamgauge.drivers.push.sessions import (
-    SUBPROTOCOL,
-    LoadSession,
-    MeasuredSession,
-    requests_of,
-    stamp_reader,
-)
+from streamgauge.drivers.push.lines import OVERFLOW, REFUSALS, is_subscribed
+from streamgauge.drivers.push.requests import requests_of
+from streamgauge.drivers.push.timed_field import TimedField
 from streamgauge.drivers.swarm import Heard, Swarm, SwarmOptions, allow_open_files
+from streamgauge.native.loading import Loop
 
-# An adapter: of a plain logger picows would make a child for each connection, and keep it.
-_LOGGER = logging.LoggerAdapter(logging.getLogger("streamgauge.push"), {})
+HANDSHAKE_S = 30.0
+_CLOSED = "the gateway closed the connection"
 _AT_ONCE = 256
 """Connections on their way at the same time."""
 _PER_ADDRESS = 10_000
 """Clients of one source address: it has ports for about 28,000 connections to one server."""
-_BUFFER_BYTES = 2048
 _BIND_LATE = getattr(socket, "IP_BIND_ADDRESS_NO_PORT", 24)
 """So that a port is chosen when it is known where to: the same one serves several addresses."""
-_HANDSHAKE_S = 30.0
 
 
 class PushSwarm(Swarm):
+    loop: Loop
+    most_message_bytes = 10_485_760
+    """Of a message to a session: who sends a longer one is cut off."""
+
     def __init__(self, options: SwarmOptions, heard: Heard, access: GatewayAccess) -> None:
         super().__init__(options, heard)
         allow_open_files(options.count)
         self.overflown = 0
-        self.stamp_of = stamp_reader(options.fields, options.kind)
-        self._access, self._tls = access, access.context()
-        self._url = access.address.url
+        self.field = TimedField.of(options.fields, options.kind)
+        self.access = access
         items = [f"{options.item}-[key={name}]" for name in options.key_names] or [options.item]
         self._requests = [requests_of(access, item, options.fields, options.max_frequency) for item in items]
-        self._sessions: list[LoadSession] = []
         self._closing = False
         self._opening = set[asyncio.Task[None]]()
-        self._loop = uvloop.new_event_loop()
+        self._subscribing: dict[int, asyncio.Future[None]] = {}
+        self._subscribed = 0
+        self._last_words: dict[int, str] = {}
+        self.events = uvloop.new_event_loop()
+
+    @abstractmethod
+    async def join(self, place: int) -> None:
+        """Connect, and say what there is to say; the answers come as lines. OSError where it cannot be."""
 
     def requests(self, place: int) -> list[bytes]:
         return self._requests[self.options.keys[place]]
 
-    def lost(self, place: int, why: str) -> None:
-        if not self._closing:
-            self.gone.setdefault(place, why)
+    def told(self, place: int, line: bytes) -> None:
+        """A line that is no update."""
+        waiting = self._subscribing.get(place)
+        if is_subscribed(line):
+            if waiting is not None and not waiting.done():
+                waiting.set_result(None)
+        elif line.startswith(REFUSALS):
+            said = line.decode(errors="replace")
+            if waiting is not None and not waiting.done():
+                waiting.set_exception(ConnectionError(said))
+            else:
+                self._last_words[place] = said
+        elif line.startswith(OVERFLOW):
+            self.overflown += 1
+
+    def lost(self, place: int, why: str = _CLOSED) -> None:
+        """A session's connection has ended, or is about to."""
+        if self._closing:
+            return
+        last_words = self._last_words.pop(place, None)
+        self.gone.setdefault(place, why if last_words is None else f"{why}, having said {last_words}")
+        waiting = self._subscribing.get(place)
+        if waiting is not None and not waiting.done():
+            waiting.set_exception(ConnectionError(why))
 
     def connect(self, deadline_s: float, go_on: Callable[[], bool]) -> None:
         try:
-            self._loop.run_until_complete(self._connect_all(deadline_s, go_on))
-        except (ConnectionError, OSError, picows.WSError, TimeoutError) as error:
-            self._loop.run_until_complete(self._give_up_opening())
-            done = sum(session.subscribed.done() for session in self._sessions)
-            reason = str(error) or type(error).__name__
+            self.events.run_until_complete(self._connect_all(deadline_s, go_on))
+        except (OSError, TimeoutError) as error:
+            self.events.run_until_complete(self._give_up_opening())
+            done, reason = self._subscribed, str(error) or type(error).__name__
             if not done:
-                raise Unreachable(f"{self._url}: no session could be opened: {reason}") from None
+                raise Unreachable(
+                    f"{self.access.address.url}: no session could be opened: {reason}"
+                ) from None
             raise CaseFailed(
                 f"only {done:,} of {self.options.count:,} sessions could be opened: {reason}"
             ) from None
@@ -88,7 +115,7 @@ class PushSwarm(Swarm):
                     await asyncio.sleep(wait_s)
                 if time.monotonic() > begun + deadline_s:
                     raise TimeoutError(f"that took longer than {deadline_s:g} s")
-            task = self._loop.create_task(self._open(place))
+            task = self.events.create_task(self._open(place))
             self._opening.add(task)
             task.add_done_callback(self._opened)
             pending.add(task)
@@ -98,6 +125,17 @@ class PushSwarm(Swarm):
             _look_at(done)
             if late:
                 raise TimeoutError(f"that took longer than {deadline_s:g} s")
+
+    async def _open(self, place: int) -> None:
+        subscribed = self._subscribing[place] = self.events.create_future()
+        try:
+            await self.join(place)
+            await asyncio.wait_for(subscribed, HANDSHAKE_S)
+        finally:
+            del self._subscribing[place]
+            if subscribed.done() and not subscribed.cancelled():
+                subscribed.exception()
+        self._subscribed += 1
 
     def _opened(self, task: asyncio.Task[None]) -> None:
         """Or not; of many that fail together one is told of, and the others are no news."""
@@ -111,34 +149,9 @@ class PushSwarm(Swarm):
             task.cancel()
         await asyncio.gather(*self._opening, return_exceptions=True)
 
-    async def _open(self, place: int) -> None:
-        kind = MeasuredSession if place in self.options.measured else LoadSession
-        session = kind(self, place, self._loop.create_future())
-        made = self._socket(place)
-        try:
-            await picows.ws_connect(
-                lambda: session,
-                self._url,
-                ssl_context=self._tls,
-                logger_name=_LOGGER,
-                websocket_handshake_timeout=_HANDSHAKE_S,
-                read_buffer_init_size=_BUFFER_BYTES,
-                extra_headers={"Sec-WebSocket-Protocol": SUBPROTOCOL},
-                socket_factory=lambda _: made,
-                max_redirects=0,
-                proxy=None,
-            )
-        except BaseException:
-            # It is ours until a connection has it: where nobody listens none ever does.
-            if made is not None:
-                made.close()
-            raise
-        self._sessions.append(session)
-        await asyncio.wait_for(session.subscribed, _HANDSHAKE_S)
-
-    def _socket(self, place: int) -> socket.socket | None:
+    def own_socket(self, place: int) -> socket.socket | None:
         """Bound to one of many source addresses, where there is no network between."""
-        address = self._access.address
+        address = self.access.address
         if not address.is_here or ":" in address.host:
             return None
         made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
@@ -147,16 +160,13 @@ class PushSwarm(Swarm):
         made.bind((source_address(self.options.first + place), 0))
         return made
 
-    def serve(self, seconds: float) -> None:
-        self._loop.run_until_complete(asyncio.sleep(seconds))
-
     def settings_in_force(self) -> dict[str, Any]:
         return {
-            "library": " ".join(f"{name} {version(name)}" for name in ("picows", "uvloop")),
-            "gateway": self._url,
-            "adapter_set": self._access.adapter_set,
-            "data_adapter": self._access.data_adapter or "",
-            "mode": self._access.mode,
+            "loop": self.loop,
+            "gateway": self.access.address.url,
+            "adapter_set": self.access.adapter_set,
+            "data_adapter": self.access.data_adapter or "",
+            "mode": self.access.mode,
             "max_frequency": self.options.max_frequency,
             "fields": " ".join(self.options.fields),
             "sessions": self.options.count,
@@ -165,12 +175,13 @@ class PushSwarm(Swarm):
 
     def close(self) -> None:
         self._closing = True
-        for session in self._sessions:
-            if session.transport is not None:
-                session.transport.disconnect(graceful=False)
-        self._sessions = []
-        self._loop.run_until_complete(asyncio.sleep(0.05))
-        self._loop.close()
+        self.close_all()
+        self.events.run_until_complete(asyncio.sleep(0))
+        self.events.close()
+
+    @abstractmethod
+    def close_all(self) -> None:
+        """Every connection, at once."""
 
 
 def source_address(client: int) -> str:

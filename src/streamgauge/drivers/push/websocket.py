@@ -14,13 +14,13 @@ from streamgauge.drivers.contract import Consumer, ConsumerOptions
 from streamgauge.drivers.kafka.confluent.driver import KafkaConfluent
 from streamgauge.drivers.kafka.confluent.driver import Settings as KafkaSettings
 from streamgauge.drivers.push.access import AccessSettings, access_to
-from streamgauge.drivers.push.swarm import PushSwarm
-from streamgauge.drivers.swarm import Heard, Swarm, SwarmDriver, SwarmOptions
+from streamgauge.drivers.push.opening import open_swarm
+from streamgauge.drivers.swarm import Heard, HeardRows, Swarm, SwarmDriver, SwarmOptions
 from streamgauge.spec.target import Target
 
 
 class Settings(KafkaSettings, AccessSettings):
-    """Of Kafka, and of the gateway."""
+    """Of Kafka, and of the gateway. `read: objects`: its sessions are read in Python, on picows."""
 
 
 class PushWebsocket(KafkaConfluent, SwarmDriver):
@@ -42,7 +42,9 @@ class PushWebsocket(KafkaConfluent, SwarmDriver):
             "swarms; use `fanout` (streamgauge fanout) instead of `load`"
         )
 
-    def swarm(self, options: SwarmOptions, heard: Heard) -> Swarm:
+    def swarm(self, options: SwarmOptions, heard: Heard, heard_rows: HeardRows | None = None) -> Swarm:
         if self._access is None:
             raise BadInput(f"target {self.target.name}: settings.gateway: no gateway, and none was started")
-        return PushSwarm(options, heard, self._access)
+        assert isinstance(self.settings, Settings)
+        as_objects = self.settings.read == "objects"
+        return open_swarm(options, heard, self._access, heard_rows, as_objects=as_objects)

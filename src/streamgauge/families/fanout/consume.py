@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streamgauge.core.clock import NS_PER_MS, now_ns, read_clocks
+from streamgauge.core.clock import NS_PER_MS, read_clocks
 from streamgauge.core.errors import BadInput
 from streamgauge.core.latency_block import latency_block
 from streamgauge.core.units import parse_seconds
@@ -137,12 +137,11 @@ class Heard:
         self.unstamped = 0
         self._begun_s: float | None = None
 
-    def __call__(self, place: int, stamp: str) -> None:
-        received_ns = now_ns() + self._wall_offset_ns
+    def __call__(self, place: int, stamp: str, received_ns: int) -> None:
         if self._begun_s is None:
             self._begun_s = time.monotonic()
         try:
-            latency_ns = received_ns - self._reader.read(stamp)
+            latency_ns = received_ns + self._wall_offset_ns - self._reader.read(stamp)
         except ValueError:
             self.unstamped += 1
             return
@@ -189,13 +188,13 @@ def _options(
 
 def _of_gateway(where: str, access: dict[str, object], options: dict[str, object], heard: Heard) -> Swarm:
     from streamgauge.drivers.push.access import AccessSettings, access_to
-    from streamgauge.drivers.push.swarm import PushSwarm
+    from streamgauge.drivers.push.opening import open_swarm
     from streamgauge.spec.loading import parse
 
     settings = _target("gateway", {"gateway": where, **access}).settings
     found = access_to(parse(AccessSettings, settings, "consume"), {})
     assert found is not None
-    return PushSwarm(_made(options), heard, found)
+    return open_swarm(_made(options), heard, found)
 
 
 def _target(way: str, settings: dict[str, object]) -> Target:

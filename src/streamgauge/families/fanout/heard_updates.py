@@ -31,6 +31,13 @@ class HeardUpdates:
         self._stamps.append(stamp_ns)
         self._received.append(received_ns)  # last: what is counted is there
 
+    def extend(
+        self, clients: NDArray[np.int32], stamps_ns: NDArray[np.int64], received_ns: NDArray[np.int64]
+    ) -> None:
+        self._clients.frombytes(clients.tobytes())
+        self._stamps.frombytes(stamps_ns.tobytes())
+        self._received.frombytes(received_ns.tobytes())
+
     @property
     def clients(self) -> NDArray[np.int32]:
         return np.array(self._clients, np.int32)

@@ -23,7 +23,7 @@ _SERVE_S = 0.1
 
 
 class SwarmLife(FanoutLife):
-    """Stamps what measured clients get; the others are counted."""
+    """Notes what measured clients get; the others are counted."""
 
     def __init__(self, assignment: Assignment) -> None:
         super().__init__(assignment)
@@ -38,7 +38,7 @@ class SwarmLife(FanoutLife):
 
     def run(self, rendezvous: Rendezvous) -> None:
         driver = self.open_driver()
-        self._swarm = swarm = driver.swarm(self._options(), self._heard)
+        self._swarm = swarm = driver.swarm(self._options(), self._heard, self._updates.extend)
         swarm.connect(CONNECT_DEADLINE_S, lambda: not rendezvous.stopping())
         self.manifest.settings = swarm.settings_in_force()
         reading = self.mark_connected()
@@ -86,8 +86,7 @@ class SwarmLife(FanoutLife):
             ramp_up_per_s=point.ramp_up_per_s / processes,
         )
 
-    def _heard(self, place: int, stamp: str) -> None:
-        received_ns = now_ns()
+    def _heard(self, place: int, stamp: str, received_ns: int) -> None:
         self._updates.add(place, self._reader.read(stamp), received_ns)
 
     def _drain(self, swarm: Swarm, rendezvous: Rendezvous) -> None:
@@ -158,7 +157,7 @@ class SwarmLife(FanoutLife):
                 "client": np.arange(first, first + count),
                 "key": np.array(swarm.options.keys) if swarm.options.key_names else np.full(count, NO_KEY),
                 "is_measured": measured,
-                "updates": swarm.counts,
+                "updates": np.array(swarm.counts),
                 "expected": self._expected_counts(swarm),
             },
         )

@@ -87,7 +87,7 @@ class ItemDecoder:
         old = self.values
         values: list[str | None] = []
         for token in body.split("|"):
-            count = _run_length(token)
+            count = run_length(token)
             if count:
                 if old is None or len(values) + count > self._fields:
                     raise ValueError("an update leaves fields unchanged that are not there")
@@ -128,6 +128,17 @@ class ItemDecoder:
         if field in self._documents:
             raise ValueError("a TLCP-diff of a value that was patched as JSON")
         return text_diff.apply(before, payload)
+
+
+def run_length(token: str) -> int:
+    """How many fields a token leaves unchanged."""
+    if not token:
+        return 1
+    if token[0] != "^" or token.startswith(("^P", "^T")):
+        return 0
+    if not re.fullmatch(r"\^[1-9]\d{0,8}", token, re.ASCII):
+        raise ValueError("an update has a field of an unknown form")
+    return int(token[1:])
 
 
 def _literal(value: str | None) -> str:
@@ -172,17 +183,6 @@ def _add_run(tokens: list[str], unchanged: int) -> None:
         tokens.append(f"^{unchanged}")
     else:
         tokens.extend([""] * unchanged)
-
-
-def _run_length(token: str) -> int:
-    """How many fields a token leaves unchanged."""
-    if not token:
-        return 1
-    if token[0] != "^" or token.startswith(("^P", "^T")):
-        return 0
-    if not re.fullmatch(r"\^[1-9]\d{0,8}", token, re.ASCII):
-        raise ValueError("an update has a field of an unknown form")
-    return int(token[1:])
 
 
 def _wire(tokens: Sequence[str]) -> bytes:

@@ -33,12 +33,16 @@ def handshake(headers: Mapping[str, str]) -> tuple[bytes, str, Version]:
             HTTPStatus.BAD_REQUEST, "the subprotocol must be TLCP-2.0.0.lightstreamer.com up to 2.5"
         )
     name, version = spoken
-    accepted = base64.b64encode(hashlib.sha1(_key(headers) + _SUFFIX, usedforsecurity=False).digest())
     answer = (
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        f"Sec-WebSocket-Accept: {accepted.decode()}\r\nSec-WebSocket-Protocol: {name}\r\n\r\n"
+        f"Sec-WebSocket-Accept: {accepted_key(_key(headers))}\r\nSec-WebSocket-Protocol: {name}\r\n\r\n"
     )
     return answer.encode(), name, version
+
+
+def accepted_key(key: bytes) -> str:
+    """What a server says to a client's key."""
+    return base64.b64encode(hashlib.sha1(key + _SUFFIX, usedforsecurity=False).digest()).decode()
 
 
 def repeated(subprotocol: str) -> bytes:

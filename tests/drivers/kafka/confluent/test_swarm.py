@@ -31,7 +31,7 @@ def test_clients_whose_topic_is_deleted_are_gone_and_say_why(kafka: str) -> None
         ramp_up_per_s=1000.0,
     )
     assert isinstance(driver, SwarmDriver)
-    swarm = driver.swarm(options, lambda place, stamp: None)
+    swarm = driver.swarm(options, lambda *_: None)
     try:
         swarm.connect(30, lambda: True)
         assert swarm.gone == {}

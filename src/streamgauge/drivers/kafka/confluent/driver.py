@@ -25,7 +25,7 @@ from streamgauge.drivers.kafka.confluent.producer import RdkafkaProducer
 from streamgauge.drivers.kafka.confluent.swarm import KafkaSwarm
 from streamgauge.drivers.kafka.driver import KafkaDriver
 from streamgauge.drivers.kafka.settings import KafkaSettings
-from streamgauge.drivers.swarm import Heard, Swarm, SwarmDriver, SwarmOptions
+from streamgauge.drivers.swarm import Heard, HeardRows, Swarm, SwarmDriver, SwarmOptions
 from streamgauge.payload.making import Ingredients
 
 _TOPIC_NEWS_MS = 10_000
@@ -54,7 +54,7 @@ class KafkaConfluent(KafkaDriver, SwarmDriver):
     def library_version(self) -> dict[str, Any]:
         return {"librdkafka": confluent_kafka.libversion()[0]}
 
-    def swarm(self, options: SwarmOptions, heard: Heard) -> Swarm:
+    def swarm(self, options: SwarmOptions, heard: Heard, heard_rows: HeardRows | None = None) -> Swarm:
         own: dict[str, Any] = {
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,

@@ -15,6 +15,7 @@ import confluent_kafka
 import orjson
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
+from streamgauge.core.clock import now_ns
 from streamgauge.core.errors import BadInput, CaseFailed
 from streamgauge.drivers.kafka.confluent.trouble import Trouble
 from streamgauge.drivers.kafka.topics import LOGGER, bad_setting
@@ -132,9 +133,9 @@ class KafkaSwarm(Swarm):
             if self._parse:
                 stamp = orjson.loads(value).get("timestamp", "")
                 if is_measured:
-                    self.heard(place, stamp)
+                    self.heard(place, stamp, now_ns())
             elif is_measured:
-                self.heard(place, _stamp_in(value))
+                self.heard(place, _stamp_in(value), now_ns())
 
     def settings_in_force(self) -> dict[str, Any]:
         return {**self._settings, "consumers": self.options.count, "parse_json": self._parse}
