@@ -18,6 +18,9 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent.parent / "src" / "streamgauge" / "jvm"
 KAFKA = "4.3.1"
 
+_OF_AWS = ("aws-core", "checksums", "checksums-spi", "http-client-spi", "s3", "sdk-core", "utils")
+_OF_JACKSON = ("core:jackson-core", "core:jackson-databind", "dataformat:jackson-dataformat-xml")
+
 
 @dataclass(frozen=True)
 class Root:
@@ -54,6 +57,21 @@ LOCKS = {
     "hdfs": [
         Root("org.apache.hadoop:hadoop-client-minicluster:3.5.0", alone=True),
         Root("org.junit.jupiter:junit-jupiter-api:5.13.4"),
+    ],
+    # An S3 server that keeps its buckets in a folder: tests of run folders start it. Of what it depends on,
+    # only what serves a folder: the rest is for other clouds behind it. Its Jackson 3 needs newer annotations
+    # than it names.
+    "s3": [
+        Root("org.gaul:s3proxy:4.1.0", alone=True),
+        Root("args4j:args4j:2.37", alone=True),
+        Root("ch.qos.logback:logback-classic:1.6.3"),
+        Root("com.google.guava:guava:33.7.1-jre", alone=True),
+        Root("com.fasterxml.jackson.core:jackson-annotations:2.21", alone=True),
+        Root("com.fasterxml.woodstox:woodstox-core:7.0.0", alone=True),
+        Root("jakarta.servlet:jakarta.servlet-api:6.0.0", alone=True),
+        Root("org.codehaus.woodstox:stax2-api:4.2.2", alone=True),
+        *(Root(f"software.amazon.awssdk:{part}:2.54.2", alone=True) for part in _OF_AWS),
+        *(Root(f"tools.jackson.{part}:3.2.2", alone=True) for part in _OF_JACKSON),
     ],
     # A Java compiler that needs only a Java 17 runtime.
     "compiler": [Root("org.eclipse.jdt:ecj:3.46.0", alone=True)],

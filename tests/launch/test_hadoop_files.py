@@ -16,7 +16,7 @@ from streamgauge.core.other_schemes import other_schemes, use_for_other_schemes
 from streamgauge.core.run_dir import RunDir, runs_in
 from streamgauge.launch.agents_folder import agents_folder
 from streamgauge.launch.hadoop_files import open_hadoop_files
-from streamgauge.launch.hadoop_java import check_spark_has
+from streamgauge.launch.hadoop_java import check_folders_scheme
 
 from .hdfs import hdfs
 from .simulated_run import simulate
@@ -84,7 +84,7 @@ def test_what_is_not_there_is_known_beside_a_spark_session(run: RunDir, spark: S
     with pytest.raises(CorruptRun, match="missing from the run folder"):
         run.read_text("nothing")
     with pytest.raises(BadInput, match=r"other://: Spark has no file system"):
-        check_spark_has("other://bucket/runs")
+        check_folders_scheme("other://bucket/runs")
 
 
 @pytest.mark.parametrize("small_rows", [300_000, -1], ids=["in the driver", "by Spark alone"])
@@ -115,9 +115,9 @@ def _rows(run: RunDir, table: str) -> list[dict[str, Any]]:
 
 def test_a_scheme_without_a_file_system_is_said_before_anything_is_measured() -> None:
     with pytest.raises(BadInput, match=r"nosuch://: Spark has no file system for it .*spark\.jars\.packages"):
-        check_spark_has("nosuch://bucket/runs")
-    check_spark_has("runs")
-    check_spark_has("file:///tmp")
+        check_folders_scheme("nosuch://bucket/runs")
+    check_folders_scheme("runs")
+    check_folders_scheme("file:///tmp")
 
 
 def test_an_hdfs_that_is_not_there_is_said_in_one_line(address: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from py4j.java_gateway import JavaMember
 
 from streamgauge.launch import hadoop_java
-from streamgauge.launch.hadoop_java import ask, check_spark_has
+from streamgauge.launch.hadoop_java import ask, check_folders_scheme
 
 
 class FakeJava:
@@ -85,6 +85,6 @@ def test_paths_and_files_need_no_java(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("Java was started")
 
     monkeypatch.setattr(hadoop_java, "hadoop_java", refuse)
-    check_spark_has("runs")
-    check_spark_has("/mnt/runs")
-    check_spark_has("file:///mnt/runs")
+    check_folders_scheme("runs")
+    check_folders_scheme("/mnt/runs")
+    check_folders_scheme("file:///mnt/runs")

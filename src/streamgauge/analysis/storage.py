@@ -1,9 +1,16 @@
-"""Events in, results out: how the stages of the analysis read and write tables."""
+"""Events in, results out: how the stages of the analysis read and write tables.
+
+Where pyarrow reaches the run folder but Spark only with a jar of the cloud's (`s3a://`, `gs://`), tasks read
+and write by pyarrow as agents do: one set of credentials, and nothing to add to Spark.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
 from streamgauge.analysis.schema import spark_schema
@@ -12,27 +19,51 @@ from streamgauge.tables.column import Column, Table
 
 _CASE = Column("case", "string", "id of the case, from the folder's name")
 _ONE_FILE = "part-00000.parquet"
+_ROWS_A_BATCH = 1 << 16
 
 
 def read_events(session: SparkSession, run: RunDir, table: Table) -> DataFrame:
     """All rows of an event table, with their case; none when there is no file."""
     with_case = Table(table.name, table.row, (*table.columns, _CASE))
     folder = run.events(table.name)
-    if next(run.list_files(folder, ".parquet"), None) is None:
+    files = list(run.list_files(folder, ".parquet"))
+    if not files:
         return session.createDataFrame(with_case.arrow_schema().empty_table())
+    if run.is_in_a_cloud:
+        return _read_by_tasks(session, run, table, files)
     return session.read.schema(spark_schema(with_case)).parquet(run.url(folder))
 
 
 def read_few_events(run: RunDir, table: Table, case: str | None = None) -> pa.Table:
     """The same of a table with few rows, read here; of all cases unless one is named."""
-    folder, schema = run.events(table.name, ""), table.arrow_schema()
-    parts = [schema.append(pa.field("case", pa.string())).empty_table()]
+    parts = [table.arrow_schema().append(pa.field("case", pa.string())).empty_table()]
     for file in run.list_files(run.events(table.name, case), ".parquet"):
         with run.open_input(file) as stream:
-            part = table.with_new_columns(pq.ParquetFile(stream).read()).cast(schema)
-        own = file.removeprefix(folder).partition("/")[0]
-        parts.append(part.append_column("case", pa.array([own] * part.num_rows, pa.string())))
+            parts.append(_with_case(run, table, file, pq.ParquetFile(stream).read()))
     return pa.concat_tables(parts)
+
+
+def _with_case(run: RunDir, table: Table, file: str, rows: pa.Table) -> pa.Table:
+    """Rows of an event file as the table has them today, and their case."""
+    part = table.with_new_columns(rows).cast(table.arrow_schema())
+    own = file.removeprefix(run.events(table.name, "")).partition("/")[0]
+    return part.append_column("case", pa.array([own] * part.num_rows, pa.string()))
+
+
+def _read_by_tasks(session: SparkSession, run: RunDir, table: Table, files: list[str]) -> DataFrame:
+    schema = spark_schema(Table(table.name, table.row, (*table.columns, _CASE)))
+    location = run.location
+
+    def each(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        here = RunDir(location)
+        for file in (name for batch in batches for name in batch.column(0).to_pylist()):
+            with here.open_input(file) as stream:
+                for part in pq.ParquetFile(stream).iter_batches(_ROWS_A_BATCH):
+                    yield from _with_case(here, table, file, pa.table(part)).combine_chunks().to_batches()
+
+    tasks = min(len(files), max(1, session.sparkContext.defaultParallelism))
+    names = session.createDataFrame([(file,) for file in files], "file string")
+    return names.repartition(tasks).mapInArrow(each, schema)
 
 
 def local_frame(session: SparkSession, rows: pa.Table) -> DataFrame:
@@ -40,11 +71,32 @@ def local_frame(session: SparkSession, rows: pa.Table) -> DataFrame:
     return session.createDataFrame(rows.combine_chunks())
 
 
-def write_messages(session: SparkSession, run: RunDir, table: Table, frame: DataFrame) -> DataFrame:
-    """Write a table that may be large, in as many files as it has partitions, and read it back."""
-    address = run.url(run.result(table.name))
-    frame.write.mode("overwrite").parquet(address)
-    return session.read.schema(spark_schema(table)).parquet(address)
+def write_messages(run: RunDir, table: Table, frame: DataFrame) -> None:
+    """Write a table that may be large, in as many files as it has partitions."""
+    folder = run.result(table.name)
+    if not run.is_in_a_cloud:
+        frame.write.mode("overwrite").parquet(run.url(folder))
+        return
+    run.remove(folder)
+    location, schema = run.location, table.arrow_schema()
+
+    def each(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        number = _number_of_task()
+        with (
+            RunDir(location).open_output(f"{folder}/part-{number:05d}.parquet") as stream,
+            pq.ParquetWriter(stream, schema, compression="zstd") as writer,
+        ):
+            for batch in batches:
+                writer.write_table(pa.table(batch).select(schema.names).cast(schema))
+        yield from ()
+
+    frame.mapInArrow(each, "task int").collect()
+
+
+def _number_of_task() -> int:
+    context = TaskContext.get()
+    assert context is not None, "only tasks write parts"
+    return context.partitionId()
 
 
 def write_result(session: SparkSession, run: RunDir, table: Table, frame: DataFrame) -> DataFrame:

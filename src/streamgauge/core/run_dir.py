@@ -47,7 +47,9 @@ class RunDir:
         try:
             run._files.create_dir(run._root, recursive=True)
         except OSError as error:
-            raise BadInput(f"--out {runs_folder}: cannot make a run folder there: {error}") from error
+            # pyarrow names an option of its own, which nobody here can set.
+            why = str(error).partition(" To create buckets")[0]
+            raise BadInput(f"--out {runs_folder}: cannot make a run folder there: {why}") from error
         return run
 
     @classmethod
@@ -165,6 +167,11 @@ class RunDir:
     def is_behind_spark(self) -> bool:
         """Only through Spark's file systems: the launcher gets there, agents do not."""
         return self.is_everywhere and _scheme(self.location) not in _PYARROWS_OWN
+
+    @property
+    def is_in_a_cloud(self) -> bool:
+        """In an object store that every host reaches by pyarrow; Spark itself would need a jar for it."""
+        return self.is_everywhere and not self.is_local and not self.is_behind_spark
 
     @property
     def is_quick(self) -> bool:

@@ -26,6 +26,7 @@ from pyspark import SparkConf
 from pyspark.java_gateway import launch_gateway
 
 from streamgauge.core.errors import BadInput
+from streamgauge.core.run_dir import RunDir
 from streamgauge.launch.driver_java import java_temporary
 from streamgauge.launch.spark_session import environment_of_spark, first_line, output_to
 
@@ -41,11 +42,10 @@ _IMPATIENT = {
 }
 
 
-def check_spark_has(location: str) -> None:
-    """BadInput when Spark has no file system for a URL; else the analysis would find out, at the end."""
-    scheme = urlsplit(location).scheme if "://" in location else "file"
-    if scheme != "file":
-        check_scheme(scheme)
+def check_folders_scheme(location: str) -> None:
+    """BadInput when neither pyarrow nor Spark has a file system for a URL."""
+    if RunDir(location).is_behind_spark:
+        check_scheme(urlsplit(location).scheme)
 
 
 @cache

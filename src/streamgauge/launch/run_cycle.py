@@ -19,7 +19,7 @@ from streamgauge.launch.agents_folder import AgentsFolder, agents_folder
 from streamgauge.launch.cluster_settings import launcher_address
 from streamgauge.launch.conduct import conduct_of
 from streamgauge.launch.feasibility import impossible_cases
-from streamgauge.launch.hadoop_java import check_spark_has
+from streamgauge.launch.hadoop_java import check_folders_scheme
 from streamgauge.launch.live_choice import LiveChoice
 from streamgauge.launch.live_view import LiveView
 from streamgauge.launch.live_wish import LiveWish
@@ -87,7 +87,7 @@ class RunCycle:
         plan = make_plan(workload, "check")
         impossible_cases(plan.cases, conduct.why_impossible)
         master, choice = master_and_view(plan, master, live, **shown)
-        check_spark_has(out)
+        check_folders_scheme(out)
         run = RunDir.create(out, workload.name)
         plan = make_plan(workload, run.id)
         run.write_text(run.workload, dump_yaml(workload))

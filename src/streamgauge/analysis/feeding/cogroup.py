@@ -85,7 +85,7 @@ def feed_by_cogroup(
     # Once computed, read for each of its tables.
     joined.persist(StorageLevel.DISK_ONLY)
     try:
-        write_messages(session, run, MESSAGES, _rows(joined, "messages"))
+        write_messages(run, MESSAGES, _rows(joined, "messages"))
         latencies, histogram = latency_by_tasks(_rows(joined, "buckets"))
         cells, unsent = (_rows(joined, name).toArrow() for name in ("cells", "strays"))
         left, claimed = _unclaimed(survey, damage, _rows(joined, "claimed"))
