@@ -45,6 +45,7 @@ _AFTER = {
         "follower:follower_command",
         "Follow a leader: take agents of whatever runs there, until it ends.",
     ),
+    "deploy": ("deploy:deploy_app", "Write a run down for Kubernetes."),
     "topic": ("topic:topic_app", "Make, list and delete topics of a Kafka cluster."),
     "cluster": ("cluster:cluster_app", "A Kafka cluster on this machine that stays up between runs."),
 }

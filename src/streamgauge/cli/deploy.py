@@ -1,0 +1,106 @@
+"""`streamgauge deploy`: a run written down for a cluster that somebody else's tool starts."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stdout
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from streamgauge.core.errors import BadInput
+from streamgauge.core.units import counted
+from streamgauge.flags.options import wish
+
+deploy_app = typer.Typer(help="Write a run down for a cluster to start it.", no_args_is_help=True)
+
+_SAID_HERE = ("--out", "--master", "--resume", "--print-workload")
+_AS_IT_IS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+Command = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="COMMAND…", help="A command of streamgauge that runs something.", show_default=False
+    ),
+]
+
+
+@deploy_app.callback()
+def deploy() -> None:
+    """Write a run down for a cluster to start it."""
+    # Without it typer takes the only command for the whole of them.
+
+
+@deploy_app.command(context_settings=_AS_IT_IS)
+def kubernetes(
+    command: Command,
+    image: Annotated[
+        str, typer.Option(help="Image with streamgauge, made with deploy/Dockerfile.", show_default=False)
+    ],
+    namespace: Annotated[str, typer.Option(help="Where all of it goes.")] = "streamgauge",
+    name: Annotated[str | None, wish("Of the Job; else as the workload.")] = None,
+    out: Annotated[
+        str | None, wish("URL of an object store for the run folder; else a volume is claimed.")
+    ] = None,
+    storage: Annotated[str, typer.Option(help="Size of that volume.")] = "20Gi",
+    secret: Annotated[
+        list[str] | None,
+        wish("VARIABLE=SECRET:KEY, for launcher and agents; again for more."),
+    ] = None,
+    launcher_cores: Annotated[str, typer.Option(help="Cores of the launcher.")] = "2",
+    launcher_memory: Annotated[str, typer.Option(help="Memory of the launcher.")] = "4Gi",
+    agent_memory: Annotated[str, typer.Option(help="Memory of an agent, beside Java's.")] = "2Gi",
+) -> None:
+    """Write a run as Kubernetes takes it, to standard output: pipe it to `kubectl apply -f -`.
+
+    streamgauge deploy kubernetes --image registry/streamgauge e2e --bootstrap kafka:9092
+    """
+    import yaml
+
+    from streamgauge.deploying.kubernetes import (
+        OUT_OF_A_CLAIM,
+        KubernetesRun,
+        SecretVariable,
+        as_yaml,
+        manifests,
+    )
+    from streamgauge.plan.plan_file import make_plan
+    from streamgauge.plan.slots import agents_of
+    from streamgauge.spec.loading import parse
+    from streamgauge.spec.workload import Workload
+
+    text = _understood(command)
+    workload = parse(Workload, yaml.safe_load(text), "deploy: the workload")
+    run = KubernetesRun(
+        name=name or f"streamgauge-{workload.name}".lower().replace("_", "-").replace(".", "-"),
+        workload=text,
+        image=image,
+        namespace=namespace,
+        out=out or OUT_OF_A_CLAIM,
+        storage=storage,
+        secrets=tuple(SecretVariable.parse(one) for one in secret or ()),
+        launcher_cores=launcher_cores,
+        launcher_memory=launcher_memory,
+        agent_memory=agent_memory,
+    )
+    agents = len(agents_of(make_plan(workload, "deploy").cases))
+    typer.echo(
+        f"# streamgauge {version('streamgauge')} {' '.join(command)}\n"
+        f"# {counted(agents, 'agent')}: as many pods of 1 core beside the launcher's {launcher_cores}."
+    )
+    typer.echo(as_yaml(manifests(run)), nl=False)
+
+
+def _understood(command: list[str]) -> str:
+    """The workload that a command would run, as YAML."""
+    from streamgauge.cli.commands import app
+
+    if taken := [word for word in command if word.partition("=")[0] in _SAID_HERE]:
+        raise BadInput(f"deploy: {taken[0]} is not for the command: deploy itself says where a run goes")
+    said = io.StringIO()
+    with redirect_stdout(said):
+        code = typer.main.get_command(app).main([*command, "--print-workload"], standalone_mode=False)
+    if code:
+        raise BadInput(f"deploy: streamgauge {' '.join(command)}: ended with {code}")
+    return said.getvalue()
