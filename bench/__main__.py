@@ -12,6 +12,7 @@ from bench.aeron import AeronBench
 from bench.analysis_against import analysis_against
 from bench.analysis_cost import analysis_bench, made_up_run
 from bench.analysis_workers import seconds_on_workers
+from bench.crowds import crowds
 from bench.delays import DelayBench
 from bench.demo import DEMOS, demos
 from bench.fanout import Fanout
@@ -37,6 +38,7 @@ PARTS = (
     "fanout",
     "saturated",
     "stalled",
+    "crowds",
 )
 RATED = {100: 20_000_000, 1024: 5_000_000}
 """Messages by size, where rates are measured: so many that recording is inside. 20M of 1 KiB would not fit
@@ -44,7 +46,7 @@ beside the broker's pages into the memory of a small machine."""
 ANALYSED = (1_000_000, 10_000_000, 50_000_000)
 """Messages of the runs that are analysed."""
 _FANOUT = {"fanout", "saturated", "stalled"}
-_WITHOUT_KAFKA = {"demo", "aeron", "analysis", "verdicts"} | _FANOUT
+_WITHOUT_KAFKA = {"demo", "aeron", "analysis", "verdicts", "crowds"} | _FANOUT
 
 
 def main() -> None:
@@ -89,6 +91,8 @@ def main() -> None:
             _analysis(folder, arguments.scale, arguments.pairs)
         if "verdicts" in arguments.parts:
             verdicts(max(2, int(TRIALS * arguments.scale)))
+        if "crowds" in arguments.parts:
+            crowds(folder, arguments.pairs, arguments.scale)
         if _FANOUT & set(arguments.parts):
             _fanout(Fanout(folder, arguments.pairs, arguments.scale), arguments.parts)
 

@@ -10,12 +10,12 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
 
-from bench.fanout_peers import WRITE_DELAYS_MS, Peer, Programs
+from bench.fanout_peers import WRITE_DELAYS_MS, Load, Peer, Programs
 from bench.fanout_server import MONITORING_HOST
 from bench.ratio import Ratio
 
@@ -25,17 +25,6 @@ _NS_PER_S = 1_000_000_000
 _KEEPS_UP_MS = 250.0
 """Mean latency up to which a saturated server counts as keeping up."""
 _LEAST_PER_S, _MOST_PER_S, _STEPS = 50.0, 3200.0, 7
-
-
-@dataclass(frozen=True)
-class Load:
-    sessions: int
-    per_s: float
-    seconds: float
-    size_bytes: int = 1024
-    stalled: int = 0
-    collect_ms: int = 0
-    """How long Centrifuge collects messages for a write."""
 
 
 @dataclass(frozen=True)
@@ -78,23 +67,28 @@ class Fanout:
         self._seconds = max(3.0, 10.0 * scale)
 
     def all_to_all(self) -> None:
-        """10,000 sessions, 1 KiB, 4 messages a second."""
+        """10,000 sessions, 1 KiB, 4 messages a second to each: one item for all, then a hundred."""
         load = Load(sessions=10_000, per_s=4, seconds=self._seconds)
-        by_peer: dict[Peer, list[Outcome]] = {"gateway": [], "centrifuge": [], "send_loop": []}
-        peers = [peer for peer in by_peer if peer not in self._programs.missing]
+        self._cost_of(load, {"centrifuge": "≤ 0.75", "send_loop": "≤ 1.1"})
+        self._cost_of(replace(load, items=100), {"send_loop": "≤ 1.1"})
+
+    def _cost_of(self, load: Load, goals: dict[Peer, str]) -> None:
+        """CPU a delivery of the gateway, against each of these."""
+        peers: list[Peer] = ["gateway", *(peer for peer in goals if peer not in self._programs.missing)]
+        by_peer: dict[Peer, list[Outcome]] = {peer: [] for peer in peers}
         for pair in range(self._pairs):
             # Forwards, then backwards: whoever goes first gains nothing by it.
             for peer in peers if pair % 2 else reversed(peers):
                 by_peer[peer].append(self.run(peer, load))
         for peer in peers:
             _say_of(peer, by_peer[peer])
-        for peer, goal in (("centrifuge", "≤ 0.75"), ("send_loop", "≤ 1.3")):
+        on = "one item" if load.items == 1 else f"{load.items} items"
+        for peer, goal in goals.items():
+            what = f"CPU a delivery on {on} against {peer}"
             if peer in self._programs.missing:
-                print(
-                    f"CPU a delivery against {peer}: not measured, {self._programs.missing[peer]}", flush=True
-                )
+                print(f"{what}: not measured, {self._programs.missing[peer]}", flush=True)
                 continue
-            ratio = Ratio(f"CPU a delivery against {peer}", goal)
+            ratio = Ratio(what, goal)
             ratio.ours = [outcome.cpu_us for outcome in by_peer["gateway"]]
             ratio.theirs = [outcome.cpu_us for outcome in by_peer[peer]]
             print(ratio.line("µs"), flush=True)
@@ -149,14 +143,11 @@ class Fanout:
 
     def run(self, peer: Peer, load: Load) -> Outcome:
         port = _free_port()
-        command = self._programs.server(
-            peer, port, load.sessions, load.per_s, load.size_bytes, load.collect_ms
-        )
-        with _started(command) as server:
+        with _started(self._programs.server(peer, port, load)) as server:
             _wait_for(port, server)
             process = psutil.Process(server.pid)
             empty = process.memory_info().rss
-            with _started(self._programs.swarm(port, load.sessions, peer, load.stalled)) as swarm:
+            with _started(self._programs.swarm(port, load.sessions, peer, load.stalled, load.items)) as swarm:
                 if _line(swarm) != f"connected {load.sessions}":
                     raise RuntimeError(f"{peer}: not all of {load.sessions} clients could connect")
                 time.sleep(_SETTLE_S)
@@ -215,7 +206,8 @@ def _say_of(name: str, outcomes: list[Outcome]) -> None:
     """The same of each side: what came, how late, and what it took."""
     load, middle = outcomes[0].load, statistics.median
     print(
-        f"… {name}, {load.sessions:,} sessions, {load.size_bytes} B, {len(outcomes)} runs:"
+        f"… {name}, {load.sessions:,} sessions, {load.items} items of {load.size_bytes} B,"
+        f" {len(outcomes)} runs:"
         f" {middle(o.per_s for o in outcomes):,.0f} deliveries/s,"
         f" {sum(o.lost + o.repeated + o.closed for o in outcomes)} lost, repeated or closed,"
         f" latency mean {middle(o.mean_ms for o in outcomes):.0f} ms,"

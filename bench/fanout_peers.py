@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +15,19 @@ _SOURCES = Path(__file__).parent / "peers"
 _BUILD_DEADLINE_S = 600
 WRITE_DELAYS_MS = (20, 100, 200)
 """For Centrifuge where it collects messages: up to nearly all that a saturated server may take."""
+
+
+@dataclass(frozen=True)
+class Load:
+    sessions: int
+    per_s: float
+    seconds: float
+    size_bytes: int = 1024
+    stalled: int = 0
+    collect_ms: int = 0
+    """How long Centrifuge collects messages for a write; the gateway decides by itself."""
+    items: int = 1
+    """Each with its own messages, to its share of the sessions."""
 
 
 class Programs:
@@ -35,22 +49,21 @@ class Programs:
         else:
             self._build([go, "build", "-o", str(folder / "centrifuge"), "."], _SOURCES / "centrifuge")
 
-    def swarm(self, port: int, sessions: int, peer: Peer, stalled: int) -> list[str]:
-        return [str(self._folder / "swarm"), str(port), str(sessions), PROTOCOLS[peer], str(stalled)]
+    def swarm(self, port: int, sessions: int, peer: Peer, stalled: int, items: int) -> list[str]:
+        program = str(self._folder / "swarm")
+        return [program, str(port), str(sessions), PROTOCOLS[peer], str(stalled), str(items)]
 
-    def server(
-        self, peer: Peer, port: int, sessions: int, rate: float, size_bytes: int, collect_ms: int = 0
-    ) -> list[str]:
-        """`collect_ms`: how long Centrifuge collects messages for a write; the gateway decides by itself."""
+    def server(self, peer: Peer, port: int, load: Load) -> list[str]:
+        common = [str(port), str(load.per_s), str(load.size_bytes)]
         match peer:
             case "gateway":
-                return [sys.executable, "-m", "bench.fanout_server", str(port), str(rate), str(size_bytes)]
+                return [sys.executable, "-m", "bench.fanout_server", *common, str(load.items)]
             case "centrifuge":
-                collecting = [str(collect_ms)] if collect_ms else []
-                return [str(self._folder / "centrifuge"), str(port), str(rate), str(size_bytes), *collecting]
+                collecting = [str(load.collect_ms)] if load.collect_ms else []
+                return [str(self._folder / "centrifuge"), *common, *collecting]
             case "send_loop":
                 program = str(self._folder / "send_loop")
-                return [program, str(port), str(sessions), str(rate), str(size_bytes)]
+                return [program, str(port), str(load.sessions), *common[1:], str(load.items)]
 
     @staticmethod
     def _build(command: list[str], folder: Path | None = None) -> None:

@@ -1,6 +1,7 @@
-"""The gateway as a server that pushes the same message to all.
+"""The gateway as a server that pushes the same message to all who follow an item.
 
-`python -m bench.fanout_server PORT RATE BYTES` waits until a line comes in, and publishes until it is ended.
+`python -m bench.fanout_server PORT RATE BYTES ITEMS` waits until a line comes in, and publishes until it is
+ended: RATE messages a second of each item, `bench0`, `bench1` …
 A message is "@<10 digits: number>,<19 digits: when it was due, CLOCK_MONOTONIC ns>@" and filler.
 """
 
@@ -26,8 +27,8 @@ MONITORING_HOST = "127.0.0.2"
 class Ticker:
     """A source that publishes by the clock."""
 
-    def __init__(self, rate: float, size_bytes: int) -> None:
-        self._rate, self._filler = rate, "x" * (size_bytes - MARK_BYTES)
+    def __init__(self, rate: float, size_bytes: int, items: int) -> None:
+        self._rate, self._filler, self._items = rate * items, "x" * (size_bytes - MARK_BYTES), items
         self.counters = SourceCounters()
 
     def start(self, listener: Listener) -> None:
@@ -38,10 +39,10 @@ class Ticker:
         return True
 
     def subscribe(self, item: str) -> None:
-        """There is one item."""
+        """They are published all the same."""
 
     def unsubscribe(self, item: str) -> None:
-        """There is one item."""
+        """They are published all the same."""
 
     def schema(self, item: str) -> tuple[str, ...]:
         return (FIELD,)
@@ -67,12 +68,14 @@ class Ticker:
             # All that is due by now goes out together; then others have their turn.
             if wait_s > 0 or number % _AT_ONCE == _AT_ONCE - 1:
                 await asyncio.sleep(max(0.0, wait_s))
-            self._listener.publish(ITEM, {FIELD: f"@{number:010d},{due_ns:019d}@{self._filler}"})
+            of_item, item = divmod(number, self._items)
+            self._listener.publish(f"{ITEM}{item}", {FIELD: f"@{of_item:010d},{due_ns:019d}@{self._filler}"})
             number += 1
 
 
 def main() -> None:
-    port, rate, size_bytes = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
+    port, rate = int(sys.argv[1]), float(sys.argv[2])
+    size_bytes, items = int(sys.argv[3]), int(sys.argv[4])
     # Who stalls is not dropped while others are measured beside it.
     settings = ServerSettings.model_validate(
         {
@@ -83,7 +86,7 @@ def main() -> None:
         }
     )
     gc.freeze()  # What is there now stays: no collection need look at it.
-    serve(settings, lambda process: AdapterSet("BENCH", {"DEFAULT": Ticker(rate, size_bytes)}))
+    serve(settings, lambda process: AdapterSet("BENCH", {"DEFAULT": Ticker(rate, size_bytes, items)}))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 /* The least a server can do: accept WebSockets, and write the same frame to all of them, again and again.
  *
- *   send_loop PORT SESSIONS RATE_PER_S BYTES
+ *   send_loop PORT SESSIONS RATE_PER_S BYTES ITEMS
  *
- * Waits until SESSIONS clients are there and a line comes in, and sends until it is ended. A socket that does
+ * Waits until SESSIONS clients are there and a line comes in, and sends until it is ended. Each of ITEMS messages has
+ * RATE_PER_S, and goes to every ITEMS-th client. A socket that does
  * not take a whole frame is an error: nothing is queued here. It answers every handshake as if its key were the
  * one that swarm.c sends.
  */
@@ -32,9 +33,10 @@ static int64_t now_ns(void) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 5) return 2;
+  if (argc != 6) return 2;
   int port = atoi(argv[1]), wanted = atoi(argv[2]), size = atoi(argv[4]), one = 1, upgraded = 0;
-  double rate = atof(argv[3]);
+  int items = atoi(argv[5]);
+  double rate = atof(argv[3]) * items;
   int *fds = calloc(wanted, sizeof *fds);
   struct rlimit files;
   getrlimit(RLIMIT_NOFILE, &files);
@@ -83,10 +85,10 @@ int main(int argc, char **argv) {
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
     }
     char mark[48];
-    snprintf(mark, sizeof mark, "@%010ld,%019ld@", number, due);
+    snprintf(mark, sizeof mark, "@%010ld,%019ld@", number / items, due);
     memcpy(frame + 4, mark, 32);
-    for (int i = 0; i < wanted; i++)
-      if (write(fds[i], frame, size + 4) != size + 4) {
+    for (int i = number % items; i < wanted; i += items)
+      if (send(fds[i], frame, size + 4, MSG_DONTWAIT | MSG_NOSIGNAL) != size + 4) {
         fprintf(stderr, "a socket is full\n");
         return 1;
       }

@@ -1,12 +1,13 @@
 /* Many WebSocket clients in one process, for measuring servers that push the same message to all.
  *
- *   swarm PORT SESSIONS PROTOCOL STALLED        PROTOCOL: tlcp, centrifuge or bare
+ *   swarm PORT SESSIONS PROTOCOL STALLED ITEMS  PROTOCOL: tlcp, centrifuge or bare
  *
  * A message carries "@<10 digits: number>,<19 digits: when it was due, CLOCK_MONOTONIC ns>@". Frames are not
  * parsed: that mark is looked for in the bytes, so a message costs the same whatever protocol brings it.
  * Says "connected N" when all sessions are subscribed. Then reads lines "measure BEGIN_NS END_NS" and answers
  * each, after END_NS and a pause for stragglers, with one line of JSON. Ends with its input.
- * The first STALLED sessions subscribe and then never read.
+ * The first STALLED sessions subscribe and then never read. Sessions follow one of ITEMS items, in turns; each item
+ * numbers its messages.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -41,7 +42,7 @@ struct session {
 };
 
 static struct session *sessions;
-static int count, stalled_count, connected, open_count, port, epoll;
+static int count, stalled_count, connected, open_count, port, epoll, items;
 static const char *protocol;
 static int64_t begin_ns, end_ns, deliveries, lost, repeated, latency_sum_ns, latency_max_ns, bytes, closed;
 static int64_t histogram[BUCKETS];
@@ -114,8 +115,12 @@ static void join(struct session *s) {
   if (!strcmp(protocol, "tlcp")) {
     send_text(s->fd, "wsok");
     send_text(s->fd, "create_session\r\nLS_adapter_set=BENCH&LS_cid=mgQkwtwdysogQz2BJ4Ji%20kOj2Bg&LS_send_sync=false");
-    send_text(s->fd, "control\r\nLS_reqId=1&LS_op=add&LS_subId=1&LS_group=bench&LS_schema=message&LS_mode=MERGE"
-                     "&LS_snapshot=false&LS_requested_max_frequency=unfiltered&LS_ack=false");
+    char control[300];
+    snprintf(control, sizeof control,
+             "control\r\nLS_reqId=1&LS_op=add&LS_subId=1&LS_group=bench%d&LS_schema=message&LS_mode=MERGE"
+             "&LS_snapshot=false&LS_requested_max_frequency=unfiltered&LS_ack=false",
+             (int)((s - sessions) % items));
+    send_text(s->fd, control);
   } else if (!strcmp(protocol, "centrifuge")) {
     send_text(s->fd, "{\"id\":1,\"connect\":{}}\n{\"id\":2,\"subscribe\":{\"channel\":\"bench\"}}");
   } else {
@@ -254,14 +259,15 @@ static void read_order(void) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 5) {
-    fprintf(stderr, "usage: swarm PORT SESSIONS PROTOCOL STALLED\n");
+  if (argc != 6 || atoi(argv[5]) < 1) {
+    fprintf(stderr, "usage: swarm PORT SESSIONS PROTOCOL STALLED ITEMS\n");
     return 2;
   }
   port = atoi(argv[1]);
   count = atoi(argv[2]);
   protocol = argv[3];
   stalled_count = atoi(argv[4]);
+  items = atoi(argv[5]);
   sessions = calloc(count, sizeof *sessions);
   for (int i = 0; i < stalled_count; i++) sessions[i].stalled = 1;
   struct rlimit files;

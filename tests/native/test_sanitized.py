@@ -22,6 +22,7 @@ TESTS = (
     "tests/native/test_rows.py",
     "tests/drivers/kafka/confluent/test_native_producer.py",
     "tests/drivers/push/test_native_swarm.py",
+    "tests/gateway/server/test_sending.py",
 )
 DEADLINE_S = 1800
 PROGRAM = """

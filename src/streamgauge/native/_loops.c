@@ -16,7 +16,8 @@ static PyMethodDef methods[] = {
     {"counts", sender_counts, METH_VARARGS, "Messages taken, known of, and not told of yet."},
     {"close", sender_close, METH_VARARGS, "Let go of a sender."},
     {"checksum", checksum_of, METH_VARARGS, "Of one message, by header and body."},
-#ifdef __linux__ /* epoll */
+#ifdef __linux__ /* epoll, and sockets that raise no signal */
+    {"broadcast", broadcast, METH_VARARGS, "The same bytes to many sockets; who did not take all of it."},
     {"swarm", swarm_new, METH_VARARGS, "Places for sessions, and where their updates are counted."},
     {"swarm_add", swarm_add, METH_VARARGS, "Read a connection from now on."},
     {"swarm_drop", swarm_drop, METH_VARARGS, "Read a connection no more."},

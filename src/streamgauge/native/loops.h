@@ -89,6 +89,7 @@ PyObject *sender_told(PyObject *module, PyObject *args);
 PyObject *sender_counts(PyObject *module, PyObject *args);
 PyObject *sender_close(PyObject *module, PyObject *args);
 PyObject *checksum_of(PyObject *module, PyObject *args);
+PyObject *broadcast(PyObject *module, PyObject *args);
 PyObject *swarm_new(PyObject *module, PyObject *args);
 PyObject *swarm_add(PyObject *module, PyObject *args);
 PyObject *swarm_drop(PyObject *module, PyObject *args);

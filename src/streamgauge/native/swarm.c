@@ -14,6 +14,8 @@
 #define MOST_SAID_BYTES (1 << 20) /* at one time, beside what is told last; more memory than that is given back */
 #define ENDS (EPOLLRDHUP | EPOLLHUP | EPOLLERR)
 #define NS_PER_MS 1000000
+#define PAUSE_NS 50000 /* while so many sessions have something that a look finds few of them: see `gather` */
+#define MANY_A_MS 50
 
 static const char SWARM[] = "streamgauge.swarm";
 enum { PLACE, STAMP, RECEIVED, COLUMNS };
@@ -109,12 +111,31 @@ static int serve_ready(swarm_t *swarm)
     return 1;
 }
 
+/* Who sends to thousands sends to one after another, slower than they are read here: a thread that looks at once is put to
+ * sleep and woken for nearly each of them, which costs both sides more than the read. So while many come it looks every
+ * 50 µs, and finds several; a single one is never waited with. */
+static void gather(swarm_t *swarm, int64_t now_ns)
+{
+    if (now_ns - swarm->counted_since_ns >= NS_PER_MS) {
+        swarm->has_many = swarm->counted >= MANY_A_MS && now_ns - swarm->counted_since_ns < 2 * NS_PER_MS;
+        swarm->counted_since_ns = now_ns;
+        swarm->counted = 0;
+    }
+    swarm->counted += swarm->ready_count;
+    if (swarm->has_many && swarm->ready_count > 0 && swarm->ready_count < MANY_A_MS) {
+        struct timespec pause = {0, PAUSE_NS};
+        nanosleep(&pause, NULL);
+    }
+}
+
 static void run(swarm_t *swarm, int64_t until_ns)
 {
     for (;;) {
         if (!serve_ready(swarm) || swarm->told_count)
             return;
-        int64_t left_ns = until_ns - monotonic_ns();
+        int64_t now_ns = monotonic_ns();
+        int64_t left_ns = until_ns - now_ns;
+        gather(swarm, now_ns);
         int wait_ms = left_ns > 0 ? (int)((left_ns + NS_PER_MS - 1) / NS_PER_MS) : 0;
         int found = epoll_wait(swarm->epoll, swarm->ready, READY, wait_ms);
         swarm->ready_at = swarm->ready_count = 0;

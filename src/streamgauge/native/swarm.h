@@ -54,6 +54,8 @@ typedef struct {
     char *buffer;
     struct epoll_event ready[READY];
     int ready_count, ready_at;
+    int counted, has_many; /* found ready within a ms, and whether that was much the last time */
+    int64_t counted_since_ns;
     size_t rows, most_rows;
     int32_t *row_place;
     int64_t *row_stamp, *row_received;

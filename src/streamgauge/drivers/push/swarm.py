@@ -11,6 +11,7 @@ import socket
 import time
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import uvloop
@@ -48,6 +49,7 @@ class PushSwarm(Swarm):
         self._requests = [requests_of(access, item, options.fields, options.max_frequency) for item in items]
         self._closing = False
         self._opening = set[asyncio.Task[None]]()
+        self._failure: BaseException | None = None
         self._subscribing: dict[int, asyncio.Future[None]] = {}
         self._subscribed = 0
         self._last_words: dict[int, str] = {}
@@ -100,48 +102,49 @@ class PushSwarm(Swarm):
             ) from None
 
     async def _connect_all(self, deadline_s: float, go_on: Callable[[], bool]) -> None:
-        begun, pending = time.monotonic(), set[asyncio.Task[None]]()
-        for place in range(self.options.count):
-            if not go_on():
-                break
-            due = begun + place / self.options.ramp_up_per_s
-            while (wait_s := due - time.monotonic()) > 0 or len(pending) >= _AT_ONCE:
-                if len(pending) >= _AT_ONCE:
-                    done, pending = await asyncio.wait(
-                        pending, timeout=deadline_s, return_when=asyncio.FIRST_COMPLETED
-                    )
-                    _look_at(done)
-                else:
-                    await asyncio.sleep(wait_s)
-                if time.monotonic() > begun + deadline_s:
-                    raise TimeoutError(f"that took longer than {deadline_s:g} s")
-            task = self.events.create_task(self._open(place))
-            self._opening.add(task)
-            task.add_done_callback(self._opened)
-            pending.add(task)
-        if pending:
-            left_s = max(0.1, begun + deadline_s - time.monotonic())
-            done, late = await asyncio.wait(pending, timeout=left_s)
-            _look_at(done)
-            if late:
-                raise TimeoutError(f"that took longer than {deadline_s:g} s")
+        begun, room = time.monotonic(), asyncio.Semaphore(_AT_ONCE)
+        try:
+            async with asyncio.timeout(deadline_s):
+                for place in range(self.options.count):
+                    if not go_on():
+                        break
+                    wait_s = begun + place / self.options.ramp_up_per_s - time.monotonic()
+                    if wait_s > 0:
+                        await asyncio.sleep(wait_s)
+                    await room.acquire()
+                    self._look_for_failure()
+                    task = self.events.create_task(self._open(place))
+                    self._opening.add(task)
+                    task.add_done_callback(partial(self._opened, room))
+                if self._opening:
+                    await asyncio.wait(self._opening, return_when=asyncio.FIRST_EXCEPTION)
+                self._look_for_failure()
+        except TimeoutError:
+            raise TimeoutError(f"that took longer than {deadline_s:g} s") from None
+
+    def _look_for_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
 
     async def _open(self, place: int) -> None:
         subscribed = self._subscribing[place] = self.events.create_future()
         try:
             await self.join(place)
             await asyncio.wait_for(subscribed, HANDSHAKE_S)
+        except TimeoutError:
+            raise ConnectionError(f"the gateway has not answered within {HANDSHAKE_S:g} s") from None
         finally:
             del self._subscribing[place]
             if subscribed.done() and not subscribed.cancelled():
                 subscribed.exception()
         self._subscribed += 1
 
-    def _opened(self, task: asyncio.Task[None]) -> None:
+    def _opened(self, room: asyncio.Semaphore, task: asyncio.Task[None]) -> None:
         """Or not; of many that fail together one is told of, and the others are no news."""
         self._opening.discard(task)
-        if not task.cancelled():
-            task.exception()
+        room.release()
+        failure = None if task.cancelled() else task.exception()
+        self._failure = self._failure or failure
 
     async def _give_up_opening(self) -> None:
         """Those that are on their way when one has failed: nobody waits for them any more."""
@@ -187,8 +190,3 @@ class PushSwarm(Swarm):
 def source_address(client: int) -> str:
     """127.0.1.1, 127.0.1.2 …: one for every 10,000 clients."""
     return str(ipaddress.ip_address("127.0.1.1") + client // _PER_ADDRESS)
-
-
-def _look_at(done: set[asyncio.Task[None]]) -> None:
-    for task in done:
-        task.result()

@@ -20,6 +20,7 @@ from streamgauge.gateway.server.items import Items
 from streamgauge.gateway.server.links import Link
 from streamgauge.gateway.server.metrics import Counters, exposition
 from streamgauge.gateway.server.neighbours import session_name
+from streamgauge.gateway.server.sending import LOOP
 from streamgauge.gateway.server.sessions import Session
 from streamgauge.gateway.server.settings import DiffFormat, ServerSettings
 
@@ -158,6 +159,7 @@ class Gateway:
                 sum(c.behind_since_ns is not None for c in cohorts),
             ),
             ("cohorts", "groups of sessions that are sent the same", len(cohorts)),
+            ("native_send_loop", "1 where frames are sent by the compiled loop", int(LOOP == "native")),
             ("items", "items subscribed at their sources", sum(len(items) for items in self._items.values())),
             ("recovery_bytes", "bytes kept of what was sent, for sessions that break", room.held_bytes),
             *self.holdings.gauges(),
