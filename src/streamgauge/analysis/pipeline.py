@@ -33,6 +33,7 @@ from streamgauge.analysis.runtimes import runtimes
 from streamgauge.analysis.storage import read_few_events, write_rows
 from streamgauge.analysis.throughput import throughput
 from streamgauge.analysis.verdicts import verdicts
+from streamgauge.analysis.verifying.verify import verify
 from streamgauge.core.errors import BadInput, CorruptRun, StreamgaugeError
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import note_analysis, read_status
@@ -107,6 +108,11 @@ def _analyze_messages(
     judged = verdicts(case_figures(plan, read_status(run), tables, compression_ratios(run, plan)))
     for table, rows in zip((results.VERDICTS, results.CAUSES), judged, strict=True):
         write_rows(run, table, pa.Table.from_pylist(rows, schema=table.arrow_schema()))
+    verify(run, plan, of_messages(found))
+
+
+def of_messages(found: Sequence[RowGroup]) -> list[RowGroup]:
+    return [group for group in found if group.table in (events.SENDS.name, events.RECEIVES.name)]
 
 
 def _feed(
@@ -116,7 +122,7 @@ def _feed(
     found: Sequence[RowGroup],
     clocks_of: dict[str, AgentClocks],
 ) -> Fed:
-    messages = [group for group in found if group.table in (events.SENDS.name, events.RECEIVES.name)]
+    messages = of_messages(found)
     rows = sum(group.rows for group in messages)
     if is_done_here(rows):
         return feed_here(run, plan, messages, clocks_of)

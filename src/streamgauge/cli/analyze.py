@@ -9,21 +9,28 @@ from pathlib import Path
 import typer
 
 from streamgauge.cli.options import Debug, Master, Run, SecretFile
+from streamgauge.core.run_dir import RunDir
 
 
 def analyze_command(
     run: Run, master: Master = None, secret_file: SecretFile = None, debug: Debug = False
 ) -> None:
     """Compute the results of a run again from its events."""
-    from streamgauge.analysis.pipeline import analyze_with
     from streamgauge.cli.finding import find_run
-    from streamgauge.launch.spark_session import spark_session
 
     found = find_run(run)
+    analyze_run(found, master, debug=debug)
+    typer.echo(f"results: {found.url('results')}", err=True)
+
+
+def analyze_run(found: RunDir, master: str | None, *, debug: bool) -> None:
+    """Spark is started only when there is so much that it helps."""
+    from streamgauge.analysis.pipeline import analyze_with
+    from streamgauge.launch.spark_session import spark_session
+
     log: Path | None = None
     if not debug:
         log = found.local(found.log("spark")) if found.is_local else Path(os.devnull)
         log.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as begun:
         analyze_with(lambda: begun.enter_context(spark_session(master or "local[*]", log=log)), found)
-    typer.echo(f"results: {found.url('results')}", err=True)

@@ -24,6 +24,10 @@ _AFTER = {
     "results": ("results:results_command", "Show the results of a run."),
     "runs": ("runs:runs_app", "List the runs, oldest first; tag them, or remove some."),
     "diff": ("diff:diff_command", "Say what is different between runs, and how sure that is."),
+    "verify": (
+        "verify:verify_command",
+        "Verify what a run sent and read: was anything lost?",
+    ),
     "check": ("check:check_command", "Hold a run to expectations: a gate for CI."),
     "export": (
         "export:export_command",

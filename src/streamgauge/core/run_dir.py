@@ -98,6 +98,7 @@ class RunDir:
     report_markdown = "report/report.md"
     report_plots = "report/plots"
     results_document = "results/results.json"
+    verification = "results/verification.json"
 
     def events(self, table: str, case: str | None = None) -> str:
         """Folder of one event table; Spark finds `case` in its name."""

@@ -98,6 +98,7 @@ def case_of(case: PlannedCase, status: RunStatus, tables: ResultTables) -> Case:
         "bottleneck": _bottleneck(tables, case.id, verdict),
         "drift_ms_per_s": verdict["drift_ms_per_s"] if verdict else None,
         "clocks": [{name: row[name] for name in Clock.model_fields} for row in clocks],
+        "verification": tables.verified.get(case.id),
         "topics": _scopes(tables, case, TOPIC),
         "partitions": _scopes(tables, case, PARTITION),
         "seconds": _scopes(tables, case, SECOND),

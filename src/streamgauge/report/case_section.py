@@ -34,6 +34,7 @@ from streamgauge.report.time_figures import (
     traffic_figure,
 )
 from streamgauge.report.verdict_show import cause_blocks, part_badge
+from streamgauge.report.verification_show import verification_blocks
 from streamgauge.report.warm_up_figure import warm_up_figure
 from streamgauge.report.words import (
     COUNT_MEANINGS,
@@ -93,6 +94,7 @@ def _measured(case: Case, tables: ResultTables) -> list[Block]:
         accounting_tiles(case),
         *_shares(case),
         *([Note(warm_up)] if warm_up else []),
+        *verification_blocks(case.verification),
         Heading("Latency"),
         _figures(latencies),
         latency_table(case),

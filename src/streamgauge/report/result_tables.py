@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pydantic import ValidationError
 
 from streamgauge.core.errors import CorruptRun
+from streamgauge.core.findings import CaseVerification, Verification
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import NOT_ANALYSED, read_status
 from streamgauge.plan.family_tables import result_tables_of
@@ -25,12 +27,16 @@ class ResultTables:
     """The result tables of one run, in memory."""
 
     tables: dict[str, pa.Table]
+    verified: dict[str, CaseVerification] = field(default_factory=dict)
+    """By case, what its verification found; a run of an older version has none."""
 
     @classmethod
     def read(cls, run: RunDir) -> ResultTables:
         plan = read_plan(run)
         wanted = [table for table in result_tables_of(plan.kind) if table is not MESSAGES]
-        return cls({table.name: read_result(run, table) for table in wanted})
+        tables = {table.name: read_result(run, table) for table in wanted}
+        found = read_verification(run)
+        return cls(tables, {} if found is None else {case.case: case for case in found.cases})
 
     def rows(self, table: Table, case: str, **equal: object) -> list[Row]:
         """Rows of one case, and of these only where each named column has the given value."""
@@ -39,6 +45,19 @@ class ResultTables:
             wanted = wanted & (pc.field(column) == value)
         found: list[Row] = self.tables[table.name].filter(wanted).to_pylist()
         return found
+
+
+def read_verification(run: RunDir) -> Verification | None:
+    """As analysis left it; None: an older version analysed the run, or it is of a family without a log."""
+    if not run.has(run.verification):
+        return None
+    try:
+        return Verification.model_validate_json(run.read_text(run.verification))
+    except ValidationError as error:
+        raise CorruptRun(
+            f"{run.url(run.verification)}: {error.errors()[0]['msg']}; "
+            f"have it made again: streamgauge analyze {run.location}"
+        ) from None
 
 
 def read_result(run: RunDir, table: Table) -> pa.Table:

@@ -15,6 +15,9 @@ INTACT, CORRUPT, UNEXPECTED = 0, 1, 2
 BROKER_TIME_NONE, BROKER_TIME_CREATE, BROKER_TIME_APPEND = 0, 1, 2
 """What a record's timestamp says: nothing; when the client made it; when the broker stored it."""
 
+ABORTED = "aborted"
+"""How the `error` of a message begins whose transaction was aborted: whoever reads it reads too much."""
+
 CLOCK_MARK = "clock"
 """A mark that is only a reading of the clock, taken by whoever leads the agent."""
 

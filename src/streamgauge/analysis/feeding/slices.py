@@ -53,6 +53,7 @@ class RowGroup:
     sequences: tuple[int, int] | None
     """Least and greatest; None when the file does not say."""
     intended_ns: tuple[int, int] | None = None
+    offsets: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def row_groups(table: str, case: str, file: str, metadata: Any) -> Iterator[RowG
         group = metadata.row_group(number)
         ends = (
             _range(group.column(places[name])) if name in places else None
-            for name in ("producer", "sequence", "intended_ns")
+            for name in ("producer", "sequence", "intended_ns", "offset")
         )
         yield RowGroup(table, case, file, number, group.num_rows, *ends)
 

@@ -1,0 +1,167 @@
+"""Does one offset hold one message, whoever tells of it: producers by acks, consumers by what they read?
+
+A log is looked at from its beginning to its end, a stretch of offsets at a time, so that memory is bounded
+by the stretch; Parquet knows which row groups reach into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+
+from streamgauge.analysis.feeding.slices import BEYOND, RowGroup
+from streamgauge.analysis.joining.columns import SEQUENCE_BITS, integers, message_keys, nullable
+from streamgauge.analysis.joining.groups import Bools, Integers, group_rows
+from streamgauge.core.findings import MOST_EXAMPLES, Example
+from streamgauge.tables.events import INTACT, RECEIVES, SENDS
+
+ACKED = ["producer", "sequence", "topic", "partition", "offset", "acked_ns", "error"]
+READ = ["producer", "sequence", "topic", "partition", "offset", "state"]
+
+STRETCH_ROWS = 2_000_000
+_STEPS = 16
+"""So finely it is guessed how the offsets of a row group lie between its least and its greatest."""
+MOST_KEPT = 4_000_000
+
+Reading = Callable[[RowGroup, list[str]], pa.Table]
+
+
+@dataclass
+class LogPlaces:
+    conflict_count: int = 0
+    conflicts: list[Example] = field(default_factory=list)
+    unread: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Keys of acknowledged messages that nobody read where the ack says they are; sorted."""
+
+
+def check_places(groups: Sequence[RowGroup], read: Reading, stretch_rows: int = STRETCH_ROWS) -> LogPlaces:
+    """`groups`: sends and receives of one case."""
+    found, unread = LogPlaces(), list[Integers]()
+    for low, high in _stretches(groups, stretch_rows):
+        sends = [_acked(read(group, ACKED)) for group in _reaching(groups, SENDS.name, low, high)]
+        receives = [_read(read(group, READ)) for group in _reaching(groups, RECEIVES.name, low, high)]
+        acked, taken = (_Rows.within(parts, low, high) for parts in (sends, receives))
+        unread.append(_compare(found, acked, taken))
+    kept = np.concatenate([np.zeros(0, np.int64), *unread])
+    found.unread = np.unique(kept)[:MOST_KEPT]
+    return found
+
+
+@dataclass(frozen=True)
+class _Rows:
+    topic: Integers
+    partition: Integers
+    offset: Integers
+    key: Integers
+
+    @classmethod
+    def within(cls, parts: Sequence[_Rows], low: int, high: int) -> _Rows:
+        kept = [_picked(part, (part.offset >= low) & (part.offset < high)) for part in parts]
+        nothing = np.zeros(0, np.int64)
+        names = ("topic", "partition", "offset", "key")
+        return cls(*(np.concatenate([nothing, *(getattr(one, name) for one in kept)]) for name in names))
+
+
+def _picked(rows: _Rows, among: Bools) -> _Rows:
+    if among.all():
+        return rows
+    return _Rows(rows.topic[among], rows.partition[among], rows.offset[among], rows.key[among])
+
+
+def _acked(sends: pa.Table) -> _Rows:
+    """What an ack gives a place to; without one, or with a failure, nobody said where a message is."""
+    partition, offset, acked = (nullable(sends, name) for name in ("partition", "offset", "acked_ns"))
+    is_placed = partition.valid & offset.valid & acked.valid & ~sends["error"].is_valid().to_numpy()
+    keys = message_keys(integers(sends, "producer"), integers(sends, "sequence"))
+    return _picked(_Rows(integers(sends, "topic"), partition.values, offset.values, keys), is_placed)
+
+
+def _read(receives: pa.Table) -> _Rows:
+    keys = message_keys(integers(receives, "producer"), integers(receives, "sequence"))
+    rows = _Rows(*(integers(receives, name) for name in ("topic", "partition", "offset")), keys)
+    return _picked(rows, (integers(receives, "state") == INTACT) & (rows.offset >= 0))
+
+
+def _compare(found: LogPlaces, acked: _Rows, read: _Rows) -> Integers:
+    """Counts places with more than one message; returns the keys of acks whose place was not read as said."""
+    count = len(acked.key)
+    topic, partition, offset, key = (
+        np.concatenate([getattr(acked, name), getattr(read, name)])
+        for name in ("topic", "partition", "offset", "key")
+    )
+    if not len(key):
+        return np.zeros(0, np.int64)
+    # Stable: of one place the ack comes first, then what was read.
+    place = _numbered(topic, partition, offset)
+    order = np.argsort(place, kind="stable")
+    in_order = place[order]
+    is_new = np.ones(len(key), bool)
+    is_new[1:] = in_order[1:] != in_order[:-1]
+    group = np.cumsum(is_new) - 1
+    first = np.flatnonzero(is_new)
+    ordered = key[order]
+    differs = ordered != ordered[first][group]
+    if differs.any():
+        places = np.unique(group[differs])
+        found.conflict_count += len(places)
+        for number in places[: MOST_EXAMPLES - len(found.conflicts)].tolist():
+            row = int(order[first[number]])
+            other = int(order[np.flatnonzero(differs & (group == number))[0]])
+            found.conflicts.append(_conflict((topic, partition, offset), key, row, other))
+    read_there = np.zeros(len(first), bool)
+    read_there[group[(order >= count) & ~differs]] = True
+    is_unread = (order < count) & (~read_there[group] | differs)
+    return ordered[is_unread]
+
+
+def _numbered(topic: Integers, partition: Integers, offset: Integers) -> Integers:
+    """One number a place, that grows with the offset within a partition."""
+    logs = group_rows([topic, partition])
+    low = int(offset.min())
+    span = int(offset.max()) - low + 1
+    if logs.count * span >= 1 << 62:  # offsets with wide gaps
+        distinct, offset = np.unique(offset, return_inverse=True)
+        low, span = 0, len(distinct)
+    return logs.of_row * span + (offset - low)
+
+
+def _conflict(places: Sequence[Integers], keys: Integers, row: int, other: int) -> Example:
+    topic, partition, offset = (int(values[row]) for values in places)
+    one, two = int(keys[row]), int(keys[other])
+    mask = (1 << SEQUENCE_BITS) - 1
+    return Example(
+        topic=str(topic),
+        partition=partition,
+        offset=offset,
+        producer=one >> SEQUENCE_BITS,
+        sequence=one & mask,
+        other_producer=two >> SEQUENCE_BITS,
+        other_sequence=two & mask,
+    )
+
+
+def _reaching(groups: Sequence[RowGroup], table: str, low: int, high: int) -> Iterator[RowGroup]:
+    for group in groups:
+        first, last = group.offsets or (low, low)
+        if group.table == table and first < high and last >= low:
+            yield group
+
+
+def _stretches(groups: Sequence[RowGroup], stretch_rows: int) -> list[tuple[int, int]]:
+    """From offset to offset, with about so many rows each."""
+    known = [group for group in groups if group.offsets is not None]
+    rows = sum(group.rows for group in groups)
+    count = -(-rows // stretch_rows)
+    if count <= 1 or len(known) < len(groups):
+        return [(-BEYOND, BEYOND)] if groups else []
+    at = np.concatenate([np.linspace(*(group.offsets or (0, 0)), _STEPS) for group in known])
+    weight = np.repeat([group.rows / _STEPS for group in known], _STEPS)
+    order = np.argsort(at, kind="stable")
+    so_far = np.cumsum(weight[order])
+    cuts = at[order][np.searchsorted(so_far, np.arange(1, count) * (so_far[-1] / count))]
+    ends = [-BEYOND, *sorted({int(cut) for cut in cuts}), BEYOND]
+    return list(pairwise(ends))

@@ -1,0 +1,102 @@
+"""What consumers read, in the order in which they read it: does a reader ever go back?
+
+Row groups are looked at one after another, and only the last offset of every stream is carried on: it takes
+as much memory for ten records as for ten billion.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from streamgauge.analysis.joining.columns import integers
+from streamgauge.analysis.joining.groups import Bools, Integers, group_rows
+from streamgauge.core.findings import MOST_EXAMPLES, Example
+from streamgauge.tables.events import CORRUPT, INTACT, UNEXPECTED
+
+POLLED = ["consumer", "arrival", "state", "producer", "sequence", "topic", "partition", "offset"]
+"""Columns of `receives` that are looked at."""
+
+_STREAM = ("consumer", "topic", "partition")
+
+
+class Polls:
+    """All records that the consumers of one case read."""
+
+    def __init__(self) -> None:
+        self.intact_count = 0
+        self.back_count = 0
+        """Records that lie before, or where, the one before them in their stream was read."""
+        self.backs: list[Example] = []
+        self.damaged_counts = {CORRUPT: 0, UNEXPECTED: 0}
+        self.damaged: dict[int, list[Example]] = {CORRUPT: [], UNEXPECTED: []}
+        self.last_offsets: dict[tuple[int, int], int] = {}
+        """By topic and partition: how far anybody read."""
+        self.last_sequences: dict[tuple[int, int], int] = {}
+        """By topic and producer."""
+        self._previous: dict[tuple[int, int, int], int] = {}
+
+    def add(self, receives: pa.Table) -> None:
+        """The next records; those of one consumer come in their order."""
+        if not receives.num_rows:
+            return
+        columns = {name: integers(receives, name) for name in POLLED}
+        is_intact = columns["state"] == INTACT
+        self.intact_count += int(np.count_nonzero(is_intact))
+        for state, known in self.damaged.items():
+            is_so = columns["state"] == state
+            self.damaged_counts[state] += int(np.count_nonzero(is_so))
+            known.extend(_examples(columns, is_so, len(known), with_message=False))
+        _raise_to(self.last_offsets, columns["topic"], columns["partition"], columns["offset"])
+        if is_intact.any():
+            own = {name: values[is_intact] for name, values in columns.items()}
+            _raise_to(self.last_sequences, own["topic"], own["producer"], own["sequence"])
+        self._look_back(columns)
+
+    def _look_back(self, columns: dict[str, Integers]) -> None:
+        keys = [columns[name] for name in _STREAM]
+        order = np.lexsort((columns["arrival"], *reversed(keys)))
+        offset, rows = columns["offset"][order], len(order)
+        streams = [key[order] for key in keys]
+        is_first = np.ones(rows, bool)
+        is_first[1:] = np.any([key[1:] != key[:-1] for key in streams], axis=0)
+        previous = np.empty(rows, np.int64)
+        previous[1:] = offset[:-1]
+        begins = np.flatnonzero(is_first)
+        ends = np.append(begins[1:], rows) - 1
+        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+            stream = (int(streams[0][begin]), int(streams[1][begin]), int(streams[2][begin]))
+            previous[begin] = self._previous.get(stream, -1)
+            self._previous[stream] = int(offset[end])
+        # Nobody knows where a record lies that has no offset.
+        is_back = (offset <= previous) & (offset >= 0)
+        self.back_count += int(np.count_nonzero(is_back))
+        if is_back.any() and len(self.backs) < MOST_EXAMPLES:
+            own = {name: values[order] for name, values in columns.items()} | {"other_offset": previous}
+            self.backs += _examples(own, is_back, len(self.backs))
+
+
+def _examples(
+    columns: dict[str, Integers], among: Bools, already: int, *, with_message: bool = True
+) -> list[Example]:
+    names = [
+        "consumer",
+        "arrival",
+        "partition",
+        "offset",
+        *(["producer", "sequence"] if with_message else []),
+    ]
+    if "other_offset" in columns:
+        names.append("other_offset")
+    rows = np.flatnonzero(among)[: MOST_EXAMPLES - already]
+    return [
+        Example(topic=str(int(columns["topic"][row])), **{name: int(columns[name][row]) for name in names})
+        for row in rows.tolist()
+    ]
+
+
+def _raise_to(known: dict[tuple[int, int], int], topic: Integers, other: Integers, values: Integers) -> None:
+    groups = group_rows([topic, other])
+    _, greatest = groups.extremes(values, None)
+    for first, second, value in zip(*(key.tolist() for key in groups.keys), greatest.tolist(), strict=True):
+        known[first, second] = max(value, known.get((first, second), value))

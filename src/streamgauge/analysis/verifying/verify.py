@@ -1,0 +1,182 @@
+"""results/verification.json: is every promise of the log kept? From events and table `messages`, at any size.
+
+Nothing here holds a row for every message: records go by in row groups, and what is carried on is a few
+numbers a partition. What became of a message the kernel has decided; here it is found where, and what no
+single message shows: one offset with two messages, a reader that goes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from streamgauge.analysis.feeding.reading import read_groups
+from streamgauge.analysis.feeding.slices import RowGroup
+from streamgauge.analysis.joining.columns import integers, message_keys
+from streamgauge.analysis.verifying.copies import COPIED, Copies, sort_out
+from streamgauge.analysis.verifying.fates import LOOKED_AT, Fates
+from streamgauge.analysis.verifying.log_places import LogPlaces, check_places
+from streamgauge.analysis.verifying.polls import POLLED, Polls
+from streamgauge.core.findings import (
+    MOST_EXAMPLES,
+    CaseVerification,
+    Example,
+    Finding,
+    FindingKind,
+    Verification,
+)
+from streamgauge.core.run_dir import RunDir
+from streamgauge.plan.cases import Case
+from streamgauge.plan.plan_file import Plan
+from streamgauge.tables.events import CORRUPT, INTACT, RECEIVES, SENDS, UNEXPECTED
+from streamgauge.tables.results import MESSAGES
+
+_IDEMPOTENCE = ("enable.idempotence", "enable_idempotence")
+_TRANSACTIONS = ("transactional.id", "transactional_id")
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What may be expected of a case."""
+
+    is_idempotent: bool = True
+    in_group: bool = False
+    has_log: bool = True
+    """What was sent can be read again, and lies where it lay."""
+
+    def allowed_by(self, kind: FindingKind) -> str | None:
+        if kind in (FindingKind.DUPLICATE, FindingKind.REORDERED) and not self.is_idempotent:
+            return "idempotence is off: a message that is sent again may be stored twice, and late"
+        if kind in (FindingKind.REDELIVERED, FindingKind.NONMONOTONIC_POLL) and self.in_group:
+            return "subscription: group: after a rebalance a member begins where the last commit was"
+        return None
+
+
+def verify(run: RunDir, plan: Plan, groups: Sequence[RowGroup]) -> Verification:
+    """`groups`: of sends and receives. Table `messages` has been written."""
+    cases = {case.id: case for case in plan.cases}
+    own = {case: [group for group in groups if group.case == case] for case in cases}
+    logs = {case.id: _Log(run, case, own[case.id], _promises(run, case)) for case in plan.cases}
+    for part in _messages(run):
+        for case in pc.unique(part["case"]).to_pylist():
+            logs[case].fates.add(part.filter(pc.equal(part["case"], case)))
+    found = Verification(run=plan.run, cases=tuple(log.verification() for log in logs.values()))
+    run.write_text(run.verification, found.model_dump_json(indent=1) + "\n")
+    return found
+
+
+class _Log:
+    """What is known of one case."""
+
+    def __init__(self, run: RunDir, case: Case, groups: Sequence[RowGroup], promises: Promises) -> None:
+        self._run, self._case, self._groups, self._promises = run, case, groups, promises
+        self._polls = Polls()
+        for part in self._records(POLLED):
+            self._polls.add(part)
+        self._places = check_places(groups, self._read) if promises.has_log else LogPlaces()
+        consumers = case.load.consumer_count
+        self.fates = Fates(case.topics, consumers, self._polls, self._places.unread)
+
+    def _records(self, columns: list[str]) -> Iterator[pa.Table]:
+        for group in self._groups:
+            if group.table == RECEIVES.name:
+                yield self._read(group, columns)
+
+    def _read(self, group: RowGroup, columns: list[str]) -> pa.Table:
+        return read_groups(self._run, RECEIVES if group.table == RECEIVES.name else SENDS, [group], columns)
+
+    def verification(self) -> CaseVerification:
+        """When all messages were added."""
+        fates, polls, repeated = self.fates, self._polls, self.fates.repeated
+        copies = sort_out(repeated, self._records(COPIED)) if len(repeated) else Copies()
+        unsent = polls.intact_count - fates.copies_count
+        found: dict[FindingKind, tuple[int, Iterable[Example]]] = {
+            kind: (fates.counts[kind], fates.examples[kind]) for kind in FindingKind
+        }
+        found[FindingKind.INCONSISTENT_OFFSETS] = (
+            self._places.conflict_count + fates.counts[FindingKind.INCONSISTENT_OFFSETS],
+            [*self._named(self._places.conflicts), *fates.examples[FindingKind.INCONSISTENT_OFFSETS]],
+        )
+        found[FindingKind.DUPLICATE] = copies.written_again, self._named(copies.written)
+        found[FindingKind.REDELIVERED] = copies.read_again, self._named(copies.read)
+        found[FindingKind.NONMONOTONIC_POLL] = polls.back_count, self._named(polls.backs)
+        found[FindingKind.CORRUPT] = polls.damaged_counts[CORRUPT], self._named(polls.damaged[CORRUPT])
+        found[FindingKind.UNEXPECTED] = (
+            polls.damaged_counts[UNEXPECTED] + unsent,
+            self._named([*polls.damaged[UNEXPECTED], *(self._unsent() if unsent else ())]),
+        )
+        return CaseVerification(
+            case=self._case.id,
+            acked=fates.acked_count,
+            received=polls.intact_count,
+            partitions=len(polls.last_offsets),
+            not_checked=tuple(self._not_checked()),
+            findings=tuple(self._finding(kind, *found[kind]) for kind in FindingKind if found[kind][0]),
+        )
+
+    def _finding(self, kind: FindingKind, count: int, examples: Iterable[Example]) -> Finding:
+        few = tuple(examples)[:MOST_EXAMPLES]
+        return Finding(kind=kind, count=count, allowed_by=self._promises.allowed_by(kind), examples=few)
+
+    def _named(self, examples: Iterable[Example]) -> list[Example]:
+        """With names of topics in place of their numbers."""
+        names = dict(enumerate(self._case.topics))
+        return [
+            example.model_copy(update={"topic": names.get(int(example.topic or 0), example.topic)})
+            for example in examples
+        ]
+
+    def _unsent(self) -> Iterator[Example]:
+        """Intact records of which no send is known; only of sends that Parquet says may be theirs."""
+        sends = [group for group in self._groups if group.table == SENDS.name]
+        for part in self._records(COPIED):
+            sequence = integers(part, "sequence")
+            keys = message_keys(integers(part, "producer"), sequence)
+            is_unknown = integers(part, "state") == INTACT
+            for group in sends:
+                low, high = group.sequences or (0, int(sequence.max()))
+                if is_unknown.any() and high >= sequence.min() and low <= sequence.max():
+                    known = self._read(group, ["producer", "sequence"])
+                    sent = message_keys(integers(known, "producer"), integers(known, "sequence"))
+                    is_unknown &= ~np.isin(keys, sent)
+            rows = part.filter(pa.array(is_unknown)).slice(0, MOST_EXAMPLES).drop_columns(["state"])
+            for row in rows.to_pylist():
+                yield Example(**row | {"topic": str(row["topic"])})
+
+    def _not_checked(self) -> Iterator[str]:
+        if not self._case.load.consumer_count:
+            yield "what arrives: there is no consumer"
+        if not self._promises.has_log:
+            yield "offsets: this transport keeps no log"
+        if not self._case.load.completions:
+            yield "lost writes: producers were not told what became of their messages"
+
+
+def _messages(run: RunDir) -> Iterator[pa.Table]:
+    for file in run.list_files(run.result(MESSAGES.name), ".parquet"):
+        if file.rpartition("/")[2].startswith(("_", ".")):
+            continue
+        with run.open_input(file) as stream:
+            parquet = pq.ParquetFile(stream)
+            for number in range(parquet.num_row_groups):
+                yield parquet.read_row_group(number, columns=LOOKED_AT, use_threads=False)
+
+
+def _promises(run: RunDir, case: Case) -> Promises:
+    """By what the run noted of clients and system; where it noted nothing, the most is expected."""
+    noted: Mapping[str, Any] = run.read_json(run.environment) if run.has(run.environment) else {}
+    producer = noted.get("clients", {}).get(case.target.name, {}).get("producer") or {}
+    system = noted.get("systems", {}).get(case.target.name, {})
+    said = [producer[name] for name in _IDEMPOTENCE if name in producer]
+    is_transactional = any(producer.get(name) for name in _TRANSACTIONS)
+    return Promises(
+        is_idempotent=is_transactional or not said or str(said[0]).lower() in ("true", "1"),
+        in_group=case.load.subscription == "group",
+        has_log=bool(system.get("capabilities", {}).get("replayable", True)),
+    )

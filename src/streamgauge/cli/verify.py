@@ -1,0 +1,46 @@
+"""`streamgauge verify RUN`: was anything lost, written twice, out of order? With places to look at."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from streamgauge.cli.exit_codes import NOT_OK_EXIT_CODE
+from streamgauge.cli.options import Debug, Master, Out, Quiet, Run
+
+
+def verify_command(
+    run: Run,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document (docs/faults.md).")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="What the settings allow is a failure, too: duplicates …")
+    ] = False,
+    master: Master = None,
+    out: Out = "runs",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Verify a run's log: exit code 0 every promise kept, 1 one is broken."""
+    from rich.console import Console
+
+    from streamgauge.cli.analyze import analyze_run
+    from streamgauge.cli.finding import find_run
+    from streamgauge.core.errors import BadInput
+    from streamgauge.report.result_tables import read_verification
+    from streamgauge.report.verification_show import print_verification
+
+    found_run = find_run(run, out)
+    found = read_verification(found_run)
+    if found is None:
+        # Of an older version, or not analysed yet.
+        analyze_run(found_run, master, debug=debug)
+        found = read_verification(found_run)
+    if found is None:
+        raise BadInput(f"{found_run.location}: runs of its kind have no log of messages to verify")
+    if as_json:
+        typer.echo(found.model_dump_json(indent=1))
+    elif not quiet:
+        print_verification(found, Console())
+    is_good = not any(case.findings for case in found.cases) if strict else found.is_good
+    raise typer.Exit(0 if is_good else NOT_OK_EXIT_CODE)

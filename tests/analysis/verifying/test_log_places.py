@@ -1,0 +1,81 @@
+"""A log looked at in stretches, however its offsets lie, is as good as looked at whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from streamgauge.analysis.feeding.slices import RowGroup
+from streamgauge.analysis.verifying.log_places import LogPlaces, check_places
+from streamgauge.core.findings import Example
+from streamgauge.tables.events import RECEIVES, SENDS
+from tests.analysis.recorded import CaseEvents
+
+_GROUP = 50
+
+
+def looked_at(case: CaseEvents, stretch_rows: int, *, knows_offsets: bool = True) -> tuple[LogPlaces, int]:
+    """What is found, and the most rows that were asked for at once."""
+    rows = {
+        table.name: pa.Table.from_pylist(getattr(case, table.name), schema=table.arrow_schema())
+        for table in (SENDS, RECEIVES)
+    }
+    groups = []
+    for name, table in rows.items():
+        for number in range(-(-table.num_rows // _GROUP)):
+            offsets = [o for o in table.slice(number * _GROUP, _GROUP)["offset"].to_pylist() if o is not None]
+            reach = (min(offsets), max(offsets)) if offsets and knows_offsets else None
+            groups.append(RowGroup(name, "001", name, number, _GROUP, None, None, offsets=reach))
+    asked: list[RowGroup] = []
+
+    def read(group: RowGroup, columns: list[str]) -> pa.Table:
+        asked.append(group)
+        return rows[group.table].slice(group.number * _GROUP, _GROUP).select(columns)
+
+    return check_places(groups, read, stretch_rows), len(asked)
+
+
+def log(apart: int) -> CaseEvents:
+    case = CaseEvents("log")
+    for sequence in range(600):
+        send = case.send(sequence, offset=sequence * apart, partition=sequence % 2)
+        case.receive(send)
+    taken, other = case.sends[100], case.receives[400]
+    other |= {"offset": taken["offset"], "partition": taken["partition"]}
+    return case
+
+
+@pytest.mark.parametrize("apart", [1, 7, 1 << 50], ids=["dense", "with gaps", "far apart"])
+@pytest.mark.parametrize("stretch_rows", [100, 400, 5000])
+def test_two_messages_at_one_offset_are_found_in_any_stretch(apart: int, stretch_rows: int) -> None:
+    found, asked = looked_at(log(apart), stretch_rows)
+
+    place = {"topic": "0", "partition": 0, "offset": 100 * apart, "producer": 0, "sequence": 100}
+    assert found.conflict_count == 1
+    assert found.conflicts == [Example(**place, other_producer=0, other_sequence=400)]
+    assert found.unread.tolist() == [400]  # nobody read it where its ack says it is
+    assert asked <= 2 * (1200 // _GROUP) + 2 * (1200 // stretch_rows)
+
+
+def test_files_that_do_not_tell_their_offsets_are_read_whole() -> None:
+    found, _ = looked_at(log(1), 100, knows_offsets=False)
+
+    assert found.conflict_count == 1
+
+
+def test_nothing_is_said_of_what_has_no_place() -> None:
+    case = CaseEvents("log")
+    for sequence in range(20):
+        send = case.send(sequence)
+        case.receive(send)
+        send |= {"offset": None}
+    failed = case.send(20, offset=3, error="timed out")
+    unheard = case.send(21, offset=4, acked_ns=None)
+
+    found, _ = looked_at(replace(case), 5000)
+
+    assert (failed["offset"], unheard["offset"]) == (3, 4)
+    assert found.conflict_count == 0
+    assert not len(found.unread)

@@ -1,0 +1,123 @@
+"""Checkers checked: runs with every kind of defect, all of which have to be found, and clean ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from streamgauge.analysis.feeding.event_files import checked_events
+from streamgauge.analysis.feeding.here import feed_here
+from streamgauge.analysis.verifying.verify import Promises, verify
+from streamgauge.core.findings import FindingKind, Verification
+from streamgauge.core.run_dir import RunDir
+from streamgauge.plan.plan_file import read_plan
+from streamgauge.tables import events
+from tests.analysis.recorded import CaseEvents, Recorded
+from tests.analysis.verifying.logs import DEFECTS, MadeLog, Planted, clean_log
+from tests.proof import PROOF
+
+ROUNDS = 16 if PROOF else 2
+"""Of every defect; in a proof that makes 208 runs with one, and as many without."""
+
+
+def verified(run: Recorded) -> Verification:
+    plan = read_plan(run.run)
+    groups = [
+        group for table in (events.SENDS, events.RECEIVES) for group in checked_events(run.run, plan, table)
+    ]
+    feed_here(run.run, plan, groups, {})
+    return verify(run.run, plan, groups)
+
+
+def recorded(folder: Path, *cases: CaseEvents, rows_a_group: int | None = None) -> Recorded:
+    run = Recorded(folder)
+    for case in cases:
+        run.add(case)
+    run.write(rows_a_group) if rows_a_group else run.write()
+    return run
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.__name__)
+def test_every_planted_defect_is_found_counted_and_pointed_at(
+    defect: Callable[[MadeLog], Planted], tmp_path: Path
+) -> None:
+    made = [clean_log(f"{seed}", 1000 + seed) for seed in range(ROUNDS)]
+    planted = [defect(log) for log in made]
+
+    found = verified(recorded(tmp_path, *(log.events() for log in made), rows_a_group=37)).cases
+
+    for case, wanted in zip(found, planted, strict=True):
+        finding = next(one for one in case.findings if one.kind is wanted.kind)
+        assert finding.count == wanted.count, case
+        assert finding.allowed_by is None
+        assert any(
+            all(getattr(example, name) == value for name, value in wanted.example.items())
+            for example in finding.examples
+        ), (finding, wanted)
+        assert {one.kind for one in case.findings} <= {wanted.kind, *wanted.beside}, (case, wanted)
+        assert not case.is_good
+
+
+@pytest.mark.proof
+def test_a_log_that_keeps_its_promises_raises_no_alarm(tmp_path: Path) -> None:
+    made = [clean_log(f"{seed}", seed) for seed in range(ROUNDS * len(DEFECTS))]
+
+    found = verified(recorded(tmp_path, *(log.events() for log in made), rows_a_group=37))
+
+    assert [case.case for case in found.cases if case.findings] == []
+    assert found.is_good
+    assert all(case.received and case.acked and case.partitions for case in found.cases)
+
+
+def test_what_is_found_can_be_read_again_from_the_run_folder(tmp_path: Path) -> None:
+    made = clean_log("one", 7)
+    made.logs[0, 0].pop(3)
+    run = recorded(tmp_path, made.events())
+
+    found = verified(run)
+
+    stored = Verification.model_validate_json(RunDir(run.run.location).read_text(RunDir.verification))
+    assert stored == found
+    assert stored.cases[0].findings[0].examples[0].topic == "topic-a"
+
+
+def test_what_nobody_promised_is_counted_but_no_broken_promise() -> None:
+    loose = Promises(is_idempotent=False, in_group=True)
+    strict = Promises()
+    for kind in FindingKind:
+        is_loose = kind in (
+            FindingKind.DUPLICATE,
+            FindingKind.REORDERED,
+            FindingKind.REDELIVERED,
+            FindingKind.NONMONOTONIC_POLL,
+        )
+        assert (loose.allowed_by(kind) is not None) == is_loose
+        assert strict.allowed_by(kind) is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_allowed"),
+    [
+        ({"enable.idempotence": False}, True),
+        ({"enable.idempotence": "true"}, False),
+        ({"enable_idempotence": True}, False),
+        ({"enable.idempotence": False, "transactional.id": "t"}, False),
+        ({}, False),
+    ],
+)
+def test_duplicates_are_judged_by_the_idempotence_in_force(
+    settings: dict[str, object], is_allowed: bool, tmp_path: Path
+) -> None:
+    made = clean_log("one", 3)
+    log = made.logs[0, 0]
+    log.append(dict(log[2], offset=log[-1]["offset"] + 1))
+    run = recorded(tmp_path, made.events())
+    run.run.write_json(run.run.environment, {"clients": {"t": {"producer": settings}}})
+
+    [finding] = verified(run).cases[0].findings
+
+    assert finding.kind is FindingKind.DUPLICATE
+    assert (finding.allowed_by is not None) == is_allowed

@@ -1,0 +1,57 @@
+"""`streamgauge verify`: the exit code says whether a promise is broken."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.analysis.recorded import Recorded
+from tests.analysis.verifying.logs import MadeLog, clean_log, duplicate, lost_write
+
+from .streamgauge_command import in_process
+
+
+def run_of(folder: Path, made: MadeLog) -> Recorded:
+    run = Recorded(folder)
+    run.add(made.events())
+    run.write()
+    run.run.write_json(run.run.environment, {"clients": {"t": {"producer": {"enable.idempotence": "false"}}}})
+    return run
+
+
+def test_a_log_that_keeps_its_promises_passes_and_is_analysed_if_it_was_not(tmp_path: Path) -> None:
+    run = run_of(tmp_path, clean_log("clean", 1))
+
+    done = in_process("verify", run.run.location)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "none lost" in done.stdout
+    assert run.run.has(run.run.verification)
+
+
+def test_a_lost_write_fails_and_is_pointed_at(tmp_path: Path) -> None:
+    made = clean_log("lost", 2)
+    planted = lost_write(made)
+    run = run_of(tmp_path, made)
+
+    done = in_process("verify", run.run.location)
+    found = json.loads(in_process("verify", run.run.location, "--json").stdout)
+
+    message = f"producer {planted.example['producer']} #{planted.example['sequence']}"
+    assert done.returncode == 1
+    assert message in done.stdout
+    [finding] = found["cases"][0]["findings"]
+    assert (finding["kind"], finding["count"], finding["allowed_by"]) == ("lost_write", 1, None)
+
+
+@pytest.mark.parametrize(("flags", "code"), [((), 0), (("--strict",), 1)])
+def test_what_the_settings_allow_fails_only_when_that_is_asked_for(
+    flags: tuple[str, ...], code: int, tmp_path: Path
+) -> None:
+    made = clean_log("twice", 3)
+    duplicate(made)
+    run = run_of(tmp_path, made)
+
+    assert in_process("verify", run.run.location, "--quiet", *flags).returncode == code
