@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from streamgauge.cli.options import Debug, Master, Run, SecretFile
-from streamgauge.core.run_dir import RunDir
+
+if TYPE_CHECKING:
+    from streamgauge.core.run_dir import RunDir
 
 
 def analyze_command(
