@@ -52,9 +52,10 @@ def log(apart: int) -> CaseEvents:
 def test_two_messages_at_one_offset_are_found_in_any_stretch(apart: int, stretch_rows: int) -> None:
     found, asked = looked_at(log(apart), stretch_rows)
 
-    place = {"topic": "0", "partition": 0, "offset": 100 * apart, "producer": 0, "sequence": 100}
+    place = Example(topic="0", partition=0, offset=100 * apart, producer=0, sequence=100)
+    other = {"other_producer": 0, "other_sequence": 400}
     assert found.conflict_count == 1
-    assert found.conflicts == [Example(**place, other_producer=0, other_sequence=400)]
+    assert found.conflicts == [place.model_copy(update=other)]
     assert found.unread.tolist() == [400]  # nobody read it where its ack says it is
     assert asked <= 2 * (1200 // _GROUP) + 2 * (1200 // stretch_rows)
 

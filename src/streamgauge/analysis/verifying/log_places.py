@@ -82,7 +82,8 @@ def _acked(sends: pa.Table) -> _Rows:
 
 def _read(receives: pa.Table) -> _Rows:
     keys = message_keys(integers(receives, "producer"), integers(receives, "sequence"))
-    rows = _Rows(*(integers(receives, name) for name in ("topic", "partition", "offset")), keys)
+    topic, partition, offset = (integers(receives, name) for name in ("topic", "partition", "offset"))
+    rows = _Rows(topic, partition, offset, keys)
     return _picked(rows, (integers(receives, "state") == INTACT) & (rows.offset >= 0))
 
 
@@ -115,7 +116,8 @@ def _compare(found: LogPlaces, acked: _Rows, read: _Rows) -> Integers:
     read_there = np.zeros(len(first), bool)
     read_there[group[(order >= count) & ~differs]] = True
     is_unread = (order < count) & (~read_there[group] | differs)
-    return ordered[is_unread]
+    unread: Integers = ordered[is_unread]
+    return unread
 
 
 def _numbered(topic: Integers, partition: Integers, offset: Integers) -> Integers:
