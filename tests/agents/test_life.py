@@ -194,6 +194,27 @@ def test_a_manifest_that_cannot_be_written_is_told_all_the_same(
     assert client.closed
 
 
+def test_nobody_waits_for_acks_that_are_there_at_once(
+    assign: Assign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that is woken for every message costs more than the message."""
+
+    class AtOnce(FakeProducer):
+        tells_at_once = True
+
+    def started(*_: object) -> None:
+        raise AssertionError("a thread was started for acks")
+
+    driver = RealTimeDriver(AtOnce(FakeClock(), ack_after_ns=0))
+    monkeypatch.setattr(life, "open_driver", lambda *_: driver)
+    monkeypatch.setattr(producer, "ThreadedAcks", started)
+    assignment = assign(messages=10, rate="1k/s", warm_up_messages=0)
+    assert live_through(assignment, FakeRendezvous()).outcome == "done"
+    acked = [row["acked_ns"] for row in Recorder(assignment.run).rows(SENDS)]
+    assert len(acked) == 10
+    assert all(acked)
+
+
 def test_a_producer_marks_where_its_own_count_begins_not_what_was_said_after_its_end(
     assign: Assign, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,3 +50,15 @@ def test_the_display_is_not_worth_failing_for(assign: Assign, tmp_path: Path) ->
     (tmp_path / "run").write_text("a file has the name of the folder")
     Live(assignment).publish()
     assert (tmp_path / "run").read_text() == "a file has the name of the folder"
+
+
+def test_one_message_is_seen_as_a_batch_of_one_is(assign: Assign) -> None:
+    """Also of a producer that nobody knows, whose clock is taken for that of the nearest number."""
+    one, many = (Live(assign(agent="consumer-0")) for _ in range(2))
+    start = Start(0, reference_offset_ns=3, producer_offsets_ns={"0": 10, "1": 20})
+    for live in (one, many):
+        live.set_clock(start)
+    for producer in (0, 1, 7, -1):
+        one.observe_one(0, 1000, producer)
+        many.observe(0, np.array([1000]), np.array([producer], np.int32), np.array([True]))
+    assert one.rings[0].newest(9).tolist() == many.rings[0].newest(9).tolist() == [993, 983, 983, 993]

@@ -83,7 +83,7 @@ def test_a_client_that_is_full_keeps_what_it_took(room: int) -> None:
 
 def test_a_single_message_is_stamped_before_it_is_handed_over() -> None:
     taken, stamps = Slices(PacedClient(5_000)).send(batch_of(1), 0, NEVER_NS)
-    assert (taken, stamps.tolist()) == (1, [START_NS])
+    assert (taken, stamps) == (1, [START_NS])
 
 
 def test_no_slice_begins_when_the_time_is_up() -> None:
@@ -91,3 +91,13 @@ def test_no_slice_begins_when_the_time_is_up() -> None:
     taken, stamps = Slices(client).send(batch_of(1000), 0, START_NS + 300_000)
     assert taken == len(stamps) == len(client.times_ns)
     assert 300 <= taken <= 428
+
+
+def test_a_few_messages_are_one_call_and_have_times_of_their_own() -> None:
+    client = PacedClient(700, room=6)
+    slices = Slices(client)
+    assert slices.send(batch_of(1), 0, NEVER_NS) == (1, [START_NS])
+    assert slices.send(batch_of(4), 0, NEVER_NS) == (4, [START_NS + 700 * k for k in range(1, 5)])
+    assert slices.send(batch_of(2), 0, NEVER_NS) == (1, [START_NS + 5 * 700])
+    assert slices.send(batch_of(1), 0, NEVER_NS) == (0, [])
+    assert len(client.calls_ns) == 4

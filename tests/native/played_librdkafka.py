@@ -81,17 +81,26 @@ class PlayedClock:
 
 
 class PlayedQueue:
-    """Serves as librdkafka does: one after the other, until there are no more or the reader yields."""
+    """Serves as librdkafka does: one after the other, until there are no more or the reader yields.
 
-    def __init__(self, events: Iterable[Event]) -> None:
+    A list among the events: what has come when it is asked for the next time, and no more.
+    """
+
+    def __init__(self, events: Iterable[Event | list[Event]]) -> None:
         self._events, self._is_enough = deque(events), False
+        self.waits_ms: list[int] = []
+        """How long it was to wait for the first, call by call."""
         self._kept = (_CONSUME(self._consume), _TIMESTAMP(self._timestamp), _YIELD(self._yield))
         self.consume, self.timestamp, self.enough = map(address, self._kept)
 
     def _consume(self, queue: int, timeout_ms: int, each: int, batch: int) -> int:
         served, self._is_enough = 0, False
-        while self._events and not self._is_enough:
-            event = self._events.popleft()
+        self.waits_ms.append(timeout_ms)
+        now: deque[Any] = self._events
+        if self._events and isinstance(self._events[0], list):
+            now = deque(self._events.popleft())
+        while now and not self._is_enough:
+            event = now.popleft()
             record = Record(
                 err=event.code,
                 partition=event.partition,
@@ -101,6 +110,8 @@ class PlayedQueue:
             )
             _EACH(each)(ctypes.byref(record), batch)
             served += 1
+        if now is not self._events and now:
+            self._events.appendleft(list(now))
         return served
 
     def _timestamp(self, record: int, kind: Any) -> int:

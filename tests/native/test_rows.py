@@ -50,7 +50,7 @@ def taken(events: list[Event], room: int, most: int | None = None) -> tuple[dict
     found, errors = [], []
     while True:
         given = columns(room)
-        count, told = LOOPS.take_rows(rows, most or room, 0, tuple(given.values()))
+        count, told = LOOPS.take_rows(rows, most or room, 0, 0, tuple(given.values()))
         if not count and not told:
             break
         found.append({name: values[:count] for name, values in given.items()})
@@ -117,6 +117,43 @@ def test_checksums_are_the_twins(header: bytes, body: bytes, more: int) -> None:
     assert LOOPS.checksum(header, whole) == int(twin[0])
 
 
+def lingering(
+    calls: list[list[Event]], room: int, linger_ms: int, step_ns: int
+) -> tuple[Any, Any, list[int]]:
+    """One call of the loop, on a queue that serves so much each time it is asked; how long it was to wait."""
+    queue, clock = PlayedQueue(calls), PlayedClock(0, step_ns)
+    rows = LOOPS.rows((queue.consume, queue.timestamp, queue.enough, clock.address), 1, TAG)
+    given = columns(room)
+    count, errors = LOOPS.take_rows(rows, room, 100, linger_ms, tuple(given.values()))
+    return {name: values[:count] for name, values in given.items()}, errors, queue.waits_ms
+
+
+def test_what_comes_one_by_one_is_taken_in_one_turn_and_each_is_stamped_when_it_comes() -> None:
+    rows, errors, waits_ms = lingering([[Event(offset=i)] for i in range(3)], 10, 20, 2_000_000)
+    assert rows["offset"].tolist() == [0, 1, 2]
+    assert rows["received_ns"].tolist() == [2_000_000, 6_000_000, 10_000_000], "a reading for each call"
+    assert not errors
+    # The first look at the clock after a record says until when: from then on nobody waits longer.
+    assert waits_ms[:4] == [100, 20, 16, 12]
+    assert waits_ms[-1] > 0
+
+
+def test_a_turn_ends_when_its_time_is_up_though_more_keeps_coming() -> None:
+    rows, _, waits_ms = lingering([[Event(offset=i)] for i in range(100)], 100, 20, 1_000_000)
+    assert len(rows["offset"]) == len(waits_ms) == 11
+
+
+def test_a_turn_ends_when_there_is_no_room_or_nothing_came_or_there_is_an_error() -> None:
+    full, _, _ = lingering([[Event()], [Event(), Event()], [Event()]], 3, 20, 1000)
+    assert len(full["state"]) == 3
+    none, _, waits_ms = lingering([[], [Event()]], 3, 20, 1000)
+    assert (len(none["state"]), waits_ms) == (0, [100])
+    rows, errors, _ = lingering([[Event(offset=7), Event(-191)], [Event()]], 3, 20, 1000)
+    assert (rows["offset"].tolist(), len(errors)) == ([7], 1)
+    without, _, _ = lingering([[Event()], [Event()]], 3, 0, 1000)
+    assert len(without["state"]) == 1
+
+
 def test_errors_come_beside_records_and_cost_none() -> None:
     codes = [-191 - i % 2 for i in range(40)]
     events = [e for i, code in enumerate(codes) for e in (Event(code, value=b"why"), Event(offset=i))]
@@ -135,8 +172,8 @@ def test_columns_that_are_too_short_or_of_another_width_are_refused() -> None:
     fixed["sequence"].flags.writeable = False
     for wrong, why in ((short, "column offset"), (wide, "column state"), (fixed, "read-only")):
         with pytest.raises((ValueError, BufferError), match=why):
-            LOOPS.take_rows(rows, 4, 0, tuple(wrong.values()))
+            LOOPS.take_rows(rows, 4, 0, 0, tuple(wrong.values()))
     with pytest.raises(ValueError, match="at least 1"):
-        LOOPS.take_rows(rows, 0, 0, tuple(columns(4).values()))
+        LOOPS.take_rows(rows, 0, 0, 0, tuple(columns(4).values()))
     with pytest.raises(TypeError, match="tuple of 11 columns"):
-        LOOPS.take_rows(rows, 1, 0, ())
+        LOOPS.take_rows(rows, 1, 0, 0, ())

@@ -299,3 +299,45 @@ def test_how_far_acks_say_that_partitions_go(recorder: Recorder) -> None:
     columns.add_acks(told([3, 0, 1], partition=np.array([2, 1, 1]), offsets=[70, 9, 30]), START_NS)
     columns.add_acks(told([5, 4], partition=np.array([0, -1]), offsets=[0, -1], errors={4: "no"}), START_NS)
     assert columns.acked_ends() == {(0, 1): 31, (0, 2): 71, (1, 0): 1}
+
+
+def test_a_few_rows_and_acks_one_by_one_are_the_same_as_slices(tmp_path: Any) -> None:
+    """Each way in a folder of its own, over the edge of a chunk, with acks in another order than sends."""
+    count = SMALL_CHUNK + 3
+    numbers = np.arange(count)
+    recorders = [Recorder(str(tmp_path / name)) for name in ("one", "many")]
+    ends = []
+    for recorder, at_once in zip(recorders, (1, count), strict=True):
+        sends = SendColumns(PRODUCER, recorder.files, recorder.writer)
+        sends.follow_ends(topics=1, partitions=2)
+        for first in range(0, count, at_once):
+            own = slice(first, first + at_once)
+            times = numbers[own] + START_NS
+            sends.add(at_once, 0, numbers[own] + 7, times - 5, times.tolist() if at_once == 1 else times)
+        # The first ack comes last, when its chunk is no longer the newest.
+        order = np.roll(numbers, -1)
+        for first in range(0, count, at_once):
+            acks = order[first : first + at_once]
+            sends.add_acks(Told(acks, np.array(acks % 2, np.int32), 10 * acks), START_NS + count)
+        assert (sends.sent, sends.acked, sends.failed) == (count, count, 0)
+        ends.append(sends.acked_ends())
+        sends.close()
+    one, many = (sorted(r.rows(SENDS), key=lambda row: row["sequence"]) for r in recorders)
+    assert one == many
+    assert len(one) == count
+    assert ends[0] == ends[1] != {}
+
+
+def test_a_record_that_comes_alone_is_the_same_row(tmp_path: Any) -> None:
+    names = ("state", "producer", "sequence", "topic", "partition", "offset", "size_bytes", "broker_ms")
+    count, recorders = SMALL_CHUNK + 2, [Recorder(str(tmp_path / name)) for name in ("one", "many")]
+    values = {name: np.arange(count) % 3 + place for place, name in enumerate(names)}
+    values["broker_time"] = np.arange(count) % 3
+    one, many = (ReceiveColumns(CONSUMER, recorder.files, recorder.writer) for recorder in recorders)
+    for row in range(count):
+        one.add_row(START_NS + row, **{name: int(column[row]) for name, column in values.items()})
+    many.add(count, values, np.arange(count) + START_NS)
+    assert one.received == many.received == count
+    for columns in (one, many):
+        columns.close()
+    assert recorders[0].rows(RECEIVES) == recorders[1].rows(RECEIVES)

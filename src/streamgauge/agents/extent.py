@@ -81,6 +81,8 @@ class SettlingExtent(Extent):
         while intended[0] >= end_ns:
             self._firsts.append(sequence)
             end_ns += SLOT_NS
+        if intended[-1] < end_ns:
+            return intended
         return intended[: int(np.searchsorted(intended, end_ns))]
 
     def end_ns(self, start_ns: int, duration_ns: int) -> int:

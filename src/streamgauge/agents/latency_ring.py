@@ -31,6 +31,10 @@ class LatencyRing:
         # Last: what is counted is there.
         self._written += len(latencies_ns)
 
+    def add_one(self, latency_ns: int) -> None:
+        self._values[self._written % len(self._values)] = latency_ns
+        self._written += 1
+
     def newest(self, most: int) -> NDArray[np.int64]:
         """At most so many."""
         end, room = self._written, len(self._values)

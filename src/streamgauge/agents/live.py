@@ -77,6 +77,15 @@ class Live:
         if self.warm_up_rings:
             self.warm_up_rings[number].add(latencies)
 
+    def observe_one(self, number: int, latency_ns: int, producer: int) -> None:
+        """The same for one message, which is intact."""
+        if self._clock_shifts is not None:
+            last = len(self._clock_shifts) - 1
+            latency_ns -= self._clock_shifts.item(min(max(producer, 0), last))
+        self.rings[number].add_one(latency_ns)
+        if self.warm_up_rings:
+            self.warm_up_rings[number].add_one(latency_ns)
+
     def publish(self) -> None:
         """Best effort: the display is not worth failing for."""
         if not self._run.is_quick:

@@ -131,6 +131,6 @@ class ProducerAgent:
         few = len(self._sendings) <= _MOST_ACK_THREADS
         # Whoever commits a transaction must be the only one to call its producer.
         threaded = slow and few and self._acked and not self._simulated and self._load.transactions is None
-        # One that paces itself hears of its messages while it waits.
-        threaded = threaded and not isinstance(client, PacedProducer)
+        # One that paces itself hears of its messages while it waits, or knows of them at once.
+        threaded = threaded and not (isinstance(client, PacedProducer) or client.tells_at_once)
         return ThreadedAcks(client, columns) if threaded else InlineAcks(client, columns)

@@ -79,7 +79,7 @@ class Sending:
             transactional_id=assignment.transactional_id(part.number),
         )
         self._paced = self._paced_producer(driver, options)
-        self._most = _BENEATH if self._paced else min(_BATCH, self._maker.batch_limit)
+        self.most_at_once = _BENEATH if self._paced else min(_BATCH, self._maker.batch_limit)
         self.client: Producer = self._paced or driver.producer(options)
         self.is_alone = True
         """Nobody else's turn comes while this one waits."""
@@ -181,7 +181,7 @@ class Sending:
 
     def _room(self, extent: Extent, sequence: int, committed: int) -> int:
         """How many messages the next batch may have."""
-        room = extent.room(sequence, self._most)
+        room = extent.room(sequence, self.most_at_once)
         return room if self._transaction is None else min(room, self._transaction - (sequence - committed))
 
     def _send_beneath(

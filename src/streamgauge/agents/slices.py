@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.drivers.contract import Producer
+from streamgauge.payload.few import FEW
 from streamgauge.payload.making import Outgoing
 
 SLICE_NS = 100_000
@@ -24,9 +25,11 @@ class Slices:
         self._client, self._clock = client, client.clock
         self._count = _FIRST_COUNT
 
-    def send(self, batch: Outgoing, topic: int, until_ns: int) -> tuple[int, NDArray[np.int64]]:
+    def send(self, batch: Outgoing, topic: int, until_ns: int) -> tuple[int, NDArray[np.int64] | list[int]]:
         """How many of them, from the first on, were taken before the time was up, and when each was."""
         begun_ns = self._clock.now_ns()
+        if len(batch) <= FEW:
+            return self._send_few(batch, topic, begun_ns)
         ends, times_ns = [0], [0]
         while ends[-1] < len(batch):
             stop = ends[-1] + self._count
@@ -43,6 +46,14 @@ class Slices:
             return ends[-1], np.full(ends[-1], begun_ns)
         spread = np.interp(np.arange(ends[-1]), ends, times_ns)
         return ends[-1], begun_ns + spread.astype(np.int64)
+
+    def _send_few(self, batch: Outgoing, topic: int, begun_ns: int) -> tuple[int, list[int]]:
+        """One slice, and no arrays."""
+        taken = self._client.send(batch, topic)
+        if taken <= 1:
+            return taken, [begun_ns] * taken
+        took_ns = self._clock.now_ns() - begun_ns
+        return taken, [begun_ns + took_ns * place // taken for place in range(taken)]
 
     def _adapt(self, count: int, took_ns: int) -> None:
         """Not to less than half at once: a process that waited for a core says little of the next slice."""

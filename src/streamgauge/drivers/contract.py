@@ -175,6 +175,8 @@ class Producer(ABC, ClientFacts):
     """One producer. `poll` may be called by a second thread while the first one sends."""
 
     clock: Clock = Clock()
+    tells_at_once: ClassVar[bool] = False
+    """What became of a message is known when `send` returns: nobody has to wait for it."""
 
     @abstractmethod
     def send(self, batch: Outgoing, topic: int) -> int:

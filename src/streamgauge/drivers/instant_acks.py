@@ -19,6 +19,7 @@ class InstantAcks:
         self._taken = self._told = 0
 
     def add(self, first_sequence: int, partition: int, offsets: NDArray[np.int64]) -> None:
+        """Those of messages that follow each other were taken."""
         count = len(offsets)
         self._taken += count
         sequences = np.arange(first_sequence, first_sequence + count)
@@ -38,6 +39,8 @@ class InstantAcks:
 
 class InstantProducer(Producer):
     """A producer whose `send` tells `_acks` of what it has handed over."""
+
+    tells_at_once = True
 
     def __init__(self) -> None:
         self._acks = InstantAcks()

@@ -46,6 +46,15 @@ static inline uint64_t header_sum(uint64_t owner, uint64_t sequence, uint64_t in
     return mixed(owner) * ready_weights[0] + mixed(sequence) * ready_weights[1] + mixed(intended_ns) * ready_weights[2];
 }
 
+/* Whose a message is, and whether it is whole. */
+typedef struct {
+    int state;
+    int32_t producer;
+    int64_t sequence, intended_ns;
+} identity_t;
+
+identity_t identity_of(const unsigned char *value, size_t size, uint32_t tag);
+
 /* Errors that came instead of records. */
 #define MOST_ERRORS 16
 #define MOST_SAID 256
@@ -88,6 +97,8 @@ PyObject *sender_poll(PyObject *module, PyObject *args);
 PyObject *sender_told(PyObject *module, PyObject *args);
 PyObject *sender_counts(PyObject *module, PyObject *args);
 PyObject *sender_close(PyObject *module, PyObject *args);
+PyObject *message_of(PyObject *module, PyObject *args);
+PyObject *identified(PyObject *module, PyObject *args);
 PyObject *checksum_of(PyObject *module, PyObject *args);
 PyObject *broadcast(PyObject *module, PyObject *args);
 PyObject *swarm_new(PyObject *module, PyObject *args);

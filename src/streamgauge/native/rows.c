@@ -25,7 +25,7 @@ typedef struct {
     void *queue;
     uint32_t tag;
     int is_busy;
-    size_t most, count, passed_over;
+    size_t most, count, in_call, passed_over;
     int8_t *state, *broker_time;
     int32_t *producer, *partition, *size;
     int64_t *sequence, *offset, *broker_ms, *received, *topic, *intended;
@@ -34,26 +34,13 @@ typedef struct {
 
 static const char ROWS[] = "streamgauge.rows";
 
-/* Any bytes may come: who writes to the topic is not known. */
 static void identify(const rows_t *rows, const record_t *record, size_t i)
 {
-    const unsigned char *value = record->payload;
-    if (!value || record->len < HEADER_BYTES) {
-        rows->state[i] = UNEXPECTED;
-        rows->producer[i] = 0;
-        rows->sequence[i] = rows->intended[i] = 0;
-        return;
-    }
-    uint64_t owner = word_at(value), sequence = word_at(value + 8), intended_ns = word_at(value + 16);
-    rows->producer[i] = (int32_t)(owner >> 32);
-    rows->sequence[i] = (int64_t)sequence;
-    rows->intended[i] = (int64_t)intended_ns;
-    if ((uint32_t)owner != rows->tag) {
-        rows->state[i] = UNEXPECTED;
-        return;
-    }
-    uint64_t sum = header_sum(owner, sequence, intended_ns) + body_sum(value + HEADER_BYTES, record->len - HEADER_BYTES);
-    rows->state[i] = sum == word_at(value + 24) ? INTACT : CORRUPT;
+    identity_t found = identity_of(record->payload, record->len, rows->tag);
+    rows->state[i] = (int8_t)found.state;
+    rows->producer[i] = found.producer;
+    rows->sequence[i] = found.sequence;
+    rows->intended[i] = found.intended_ns;
 }
 
 static void keep_row(record_t *record, void *opaque)
@@ -69,7 +56,7 @@ static void keep_row(record_t *record, void *opaque)
     }
     size_t i = rows->count++;
     int kind = 0;
-    rows->received[i] = i % CLOCK_EVERY ? rows->received[i - 1] : rows->clock();
+    rows->received[i] = rows->in_call++ % CLOCK_EVERY ? rows->received[i - 1] : rows->clock();
     identify(rows, record, i);
     rows->partition[i] = record->partition;
     rows->offset[i] = record->offset;
@@ -89,15 +76,34 @@ static PyObject *taken(rows_t *rows)
     return errors ? Py_BuildValue("(nN)", (Py_ssize_t)rows->count, errors) : NULL;
 }
 
-/* take_rows(rows, most, timeout_ms, columns) -> (count, errors) */
+/* Waits for the first, and takes what is already there; then goes on for a while, so that at low rates the
+ * interpreter is needed now and then only, not for every record. An error is told at once. */
+static void take(rows_t *rows, int timeout_ms, int linger_ms)
+{
+    int64_t until_ns = 0;
+    for (;;) {
+        rows->in_call = 0;
+        rows->consume(rows->queue, timeout_ms, keep_row, rows);
+        if (!linger_ms || !rows->count || rows->count == rows->most || rows->troubles.count)
+            return;
+        int64_t now_ns = rows->clock();
+        if (!until_ns)
+            until_ns = now_ns + (int64_t)linger_ms * 1000000;
+        if (now_ns >= until_ns)
+            return;
+        timeout_ms = (int)((until_ns - now_ns + 999999) / 1000000);
+    }
+}
+
+/* take_rows(rows, most, timeout_ms, linger_ms, columns) -> (count, errors) */
 PyObject *rows_take(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *columns;
     Py_ssize_t most;
-    int timeout_ms;
+    int timeout_ms, linger_ms;
     Py_buffer views[COLUMNS];
     (void)module;
-    if (!PyArg_ParseTuple(args, "OniO", &capsule, &most, &timeout_ms, &columns))
+    if (!PyArg_ParseTuple(args, "OniiO", &capsule, &most, &timeout_ms, &linger_ms, &columns))
         return NULL;
     rows_t *rows = PyCapsule_GetPointer(capsule, ROWS);
     if (!rows)
@@ -123,8 +129,7 @@ PyObject *rows_take(PyObject *module, PyObject *args)
     rows->most = (size_t)most;
     rows->count = rows->passed_over = rows->troubles.count = 0;
     Py_BEGIN_ALLOW_THREADS
-    /* Waits for the first, then takes what is already there. */
-    rows->consume(rows->queue, timeout_ms, keep_row, rows);
+    take(rows, timeout_ms, linger_ms);
     Py_END_ALLOW_THREADS
     rows->is_busy = 0;
     release_columns(views, COLUMNS);

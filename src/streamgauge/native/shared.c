@@ -49,6 +49,56 @@ PyObject *checksum_of(PyObject *module, PyObject *args)
     return PyLong_FromUnsignedLongLong(sum + body_sum((const unsigned char *)body, (size_t)body_size));
 }
 
+/* message(owner, sequence, intended_ns, body, sum of the body) -> bytes: the header, and the body behind it */
+PyObject *message_of(PyObject *module, PyObject *args)
+{
+    unsigned long long owner, sum;
+    long long sequence, intended_ns;
+    const char *body;
+    Py_ssize_t size;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "KLLy#K", &owner, &sequence, &intended_ns, &body, &size, &sum))
+        return NULL;
+    PyObject *made = PyBytes_FromStringAndSize(NULL, HEADER_BYTES + size);
+    if (!made)
+        return NULL;
+    uint64_t head[HEADER_WORDS] = {owner, (uint64_t)sequence, (uint64_t)intended_ns,
+                                   header_sum(owner, (uint64_t)sequence, (uint64_t)intended_ns) + sum};
+    memcpy(PyBytes_AS_STRING(made), head, HEADER_BYTES);
+    memcpy(PyBytes_AS_STRING(made) + HEADER_BYTES, body, (size_t)size);
+    return made;
+}
+
+/* identify(message, tag) -> (state, producer, sequence, intended_ns) of any bytes */
+PyObject *identified(PyObject *module, PyObject *args)
+{
+    const char *value;
+    Py_ssize_t size;
+    unsigned int tag;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y#I", &value, &size, &tag))
+        return NULL;
+    identity_t found = identity_of((const unsigned char *)value, (size_t)size, tag);
+    return Py_BuildValue("(iiLL)", found.state, found.producer, (long long)found.sequence, (long long)found.intended_ns);
+}
+
+/* Any bytes may come: who writes to a topic is not known. */
+identity_t identity_of(const unsigned char *value, size_t size, uint32_t tag)
+{
+    identity_t found = {UNEXPECTED, 0, 0, 0};
+    if (!value || size < HEADER_BYTES)
+        return found;
+    uint64_t owner = word_at(value), sequence = word_at(value + 8), intended_ns = word_at(value + 16);
+    found.producer = (int32_t)(owner >> 32);
+    found.sequence = (int64_t)sequence;
+    found.intended_ns = (int64_t)intended_ns;
+    if ((uint32_t)owner == tag) {
+        uint64_t sum = header_sum(owner, sequence, intended_ns) + body_sum(value + HEADER_BYTES, size - HEADER_BYTES);
+        found.state = sum == word_at(value + 24) ? INTACT : CORRUPT;
+    }
+    return found;
+}
+
 void keep_trouble(troubles_t *troubles, const record_t *record, yield_fn yield)
 {
     if (troubles->count == MOST_ERRORS)

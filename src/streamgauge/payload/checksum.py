@@ -18,8 +18,8 @@ from streamgauge.payload.header import CHECKSUM_WORD, HEADER_WORDS
 
 Words = NDArray[np.uint64]
 
-_LENGTH_WEIGHT = np.uint64(0x9E3779B97F4A7C15)
-_MIX_BITS = np.uint64(29)
+LENGTH_WEIGHT = np.uint64(0x9E3779B97F4A7C15)
+MIX_BITS = np.uint64(29)
 """No multiple of 8, so that the same bit of several bytes does not fall on itself."""
 
 
@@ -41,7 +41,7 @@ def weights(words: int) -> Words:
 def mixed(words: Words) -> Words:
     """Brings the high bits down. A product's high bits come from high bits alone: without this, two
     words whose top bits flip, or that change places, could cancel each other out."""
-    result: Words = words ^ (words >> _MIX_BITS)
+    result: Words = words ^ (words >> MIX_BITS)
     return result
 
 
@@ -59,7 +59,7 @@ def body_sums(bodies: list[bytes]) -> Words:
 
 def length_sums(lengths: NDArray[np.int64]) -> Words:
     """Part of the checksum that comes from the lengths of the bodies."""
-    return lengths.astype(np.uint64) * _LENGTH_WEIGHT
+    return lengths.astype(np.uint64) * LENGTH_WEIGHT
 
 
 def _weighted_sums(bodies: list[bytes], lengths: NDArray[np.int64]) -> Words:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.payload.checksum import header_sums
-from streamgauge.payload.header import CHECKSUM_WORD, HEADER_WORDS, RECORD_HEADER
+from streamgauge.payload.few import FEW, message
+from streamgauge.payload.header import CHECKSUM_WORD, HEADER_BYTES, HEADER_WORDS, RECORD_HEADER
 from streamgauge.payload.pool import pool_of
 from streamgauge.spec.load import Message
 
@@ -72,7 +73,8 @@ class MessageMaker:
     def __init__(self, message: Message, tag: int, producer: int) -> None:
         self._carrier = message.carrier
         self._pool = pool_of(message, tag)
-        self._owner = np.uint64(tag | producer << 32)
+        self._own_word = tag | producer << 32
+        self._owner = np.uint64(self._own_word)
         # Seeded by case and producer, so that a run can be made again.
         self._keys = _Keys(message, np.random.default_rng((tag, producer)))
         self._fixed_headers: RecordHeaders = [(k, v.encode()) for k, v in message.headers.items()]
@@ -91,6 +93,8 @@ class MessageMaker:
         count, pool = len(intended_ns), self._pool
         if count > pool.batch_limit:
             raise ValueError(f"{count} messages at once: at most {pool.batch_limit}")
+        if count <= FEW:
+            return self._make_few(first_sequence, intended_ns.tolist())
         # A message's body follows from its sequence, whatever batch it is in.
         at = first_sequence % pool.count
         own = slice(at, at + count)
@@ -107,6 +111,23 @@ class MessageMaker:
                 values = list(map(bytes.__add__, carried, bodies)) if self._carrier == "value" else bodies
         keys = carried if self._carrier == "key" else self._keys.next(first_sequence, count)
         return Outgoing(first_sequence, values, keys, self._record_headers(carried, count))
+
+    def _make_few(self, first_sequence: int, intended_ns: list[int]) -> Outgoing:
+        """The same, one by one."""
+        count, pool, owner = len(intended_ns), self._pool, self._own_word
+        bodies = [pool.body_and_sum((first_sequence + row) % pool.count) for row in range(count)]
+        values = [
+            message(owner, first_sequence + row, due_ns, *bodies[row])
+            for row, due_ns in enumerate(intended_ns)
+        ]
+        if self._carrier == "value":
+            keys = self._keys.next(first_sequence, count)
+            return Outgoing(first_sequence, values, keys, self._record_headers(None, count))
+        heads = [value[:HEADER_BYTES] for value in values]
+        keys = heads if self._carrier == "key" else self._keys.next(first_sequence, count)
+        return Outgoing(
+            first_sequence, [body for body, _ in bodies], keys, self._record_headers(heads, count)
+        )
 
     def ingredients(self) -> Ingredients | None:
         """None: messages have record headers, which are made here only."""

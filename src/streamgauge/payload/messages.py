@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.core.clock import Clock
+from streamgauge.payload.few import Found
 from streamgauge.payload.making import Ingredients, MessageMaker, Outgoing
 from streamgauge.payload.reading import Identities, MessageReader, Packed
 from streamgauge.spec.load import Message, ProtobufOrder
@@ -31,6 +33,9 @@ class Maker(Protocol):
 
 class Reader(Protocol):
     def read(self, values: list[bytes] | Packed, carried: list[bytes | None] | None) -> Identities: ...
+
+    def read_few(self, values: Sequence[bytes], carried: list[bytes | None] | None) -> list[Found]:
+        """The same, of at most `FEW` records: one by one."""
 
 
 def maker_of(message: Message, tag: int, producer: int) -> Maker:

@@ -7,6 +7,8 @@ those of the header, instrument (8 bytes), price, quantity with the side above i
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 
 from streamgauge.core.clock import Clock
 from streamgauge.payload.checksum import Words, length_sums, mixed, weights
+from streamgauge.payload.few import FEW, WORD_MASK, Found, header_sum, message_sum, signed_producer
 from streamgauge.payload.header import CHECKSUM_WORD, HEADER_BYTES, HEADER_WORDS
 from streamgauge.payload.making import Outgoing
 from streamgauge.payload.reading import Identities, Packed
@@ -42,6 +45,8 @@ _CANONICAL = np.dtype(
     ]
 )
 assert _CANONICAL.itemsize == 8 * ORDER_WORDS
+_PACKED = struct.Struct(f"<QqqQ{_INSTRUMENT_BYTES}sqII{_ACCOUNT_BYTES}s")
+"""The same for one order."""
 _NO_ORDER = (0, 0, 0, 0, b"", 0, 0, 0, b"")
 _LETTERS = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", np.uint8)
 
@@ -102,6 +107,8 @@ class OrderMaker:
         self._owner = owner_word(tag, producer)
         self._rows = self.pool.canonical()
         self._rows["owner"] = self._owner
+        # What an order itself adds to its checksum: with a header of zeros there is nothing else in it.
+        self._own_sums: list[int] = checksums(self.pool.canonical()).tolist()
         self._size = len(self.make(0, np.zeros(1, np.int64)).values[0])
 
     def sizes(self, first_sequence: int, count: int) -> NDArray[np.int64]:
@@ -112,13 +119,13 @@ class OrderMaker:
 
     def make(self, first_sequence: int, intended_ns: NDArray[np.int64]) -> Outgoing:
         count, pool, owner = len(intended_ns), self.pool, self._owner
-        numbers = np.arange(first_sequence, first_sequence + count) % ORDER_COUNT
-        rows = self._rows[numbers]
-        rows["sequence"] = np.arange(first_sequence, first_sequence + count)
-        rows["intended_ns"] = intended_ns
-        sums = checksums(rows).tolist()
+        if count <= FEW:
+            sums = self._few_sums(first_sequence, intended_ns.tolist())
+        else:
+            sums = self._sums(first_sequence, intended_ns)
         values = []
-        for row, (number, due_ns) in enumerate(zip(numbers.tolist(), intended_ns.tolist(), strict=True)):
+        for row, due_ns in enumerate(intended_ns.tolist()):
+            number = (first_sequence + row) % ORDER_COUNT
             order = Order(
                 owner=owner,
                 sequence=first_sequence + row,
@@ -133,39 +140,35 @@ class OrderMaker:
             values.append(order.SerializeToString())
         return Outgoing(first_sequence, values, None, None)
 
+    def _sums(self, first_sequence: int, intended_ns: NDArray[np.int64]) -> list[int]:
+        sequences = np.arange(first_sequence, first_sequence + len(intended_ns))
+        rows = self._rows[sequences % ORDER_COUNT]
+        rows["sequence"], rows["intended_ns"] = sequences, intended_ns
+        sums: list[int] = checksums(rows).tolist()
+        return sums
+
+    def _few_sums(self, first_sequence: int, intended_ns: list[int]) -> list[int]:
+        return [
+            (header_sum(self._owner, sequence, due_ns) + self._own_sums[sequence % ORDER_COUNT]) & WORD_MASK
+            for sequence, due_ns in enumerate(intended_ns, first_sequence)
+        ]
+
 
 class OrderReader:
     """Knows the messages of one case; the twin of `reading.MessageReader`. Each is stamped when parsed."""
 
     def __init__(self, tag: int, clock: Clock) -> None:
-        self._tag, self._clock = np.uint64(tag), clock
+        self._tag, self._own_tag, self._clock = np.uint64(tag), tag, clock
 
     def read(self, values: list[bytes] | Packed, carried: list[bytes | None] | None) -> Identities:
         """`carried` is nothing here: orders carry their header themselves."""
         if isinstance(values, Packed):
             values = values.split()
-        now_ns, parse = self._clock.now_ns, Order.FromString
+        now_ns = self._clock.now_ns
         found: list[tuple[Any, ...]] = []
         stamps: list[int] = []
         for value in values:
-            try:
-                order = parse(value)
-                instrument, account = order.instrument, order.account
-                fields = (
-                    order.owner,
-                    order.sequence,
-                    order.intended_ns,
-                    order.checksum,
-                    instrument.encode(),
-                    order.price,
-                    order.quantity,
-                    order.side & 0xFFFFFFFF,
-                    account.encode(),
-                )
-                is_whole = len(instrument) == _INSTRUMENT_BYTES and len(account) == _ACCOUNT_BYTES
-                found.append(fields if is_whole else _damaged(order))
-            except DecodeError:
-                found.append(_NO_ORDER)
+            found.append(_fields(value))
             stamps.append(now_ns())
         rows = np.array(found, _CANONICAL)
         ours = (rows["owner"] & np.uint64(0xFFFFFFFF)) == self._tag
@@ -179,10 +182,47 @@ class OrderReader:
             read_ns=np.array(stamps, np.int64),
         )
 
+    def read_few(self, values: Sequence[bytes], carried: list[bytes | None] | None) -> list[Found]:
+        """The same, of a few orders: one by one."""
+        found = []
+        for value in values:
+            fields = _fields(value)
+            read_ns = self._clock.now_ns()
+            owner, sequence, intended_ns, checksum = fields[:HEADER_WORDS]
+            state = UNEXPECTED
+            if owner & 0xFFFFFFFF == self._own_tag:
+                packed = _PACKED.pack(*fields)
+                is_intact = message_sum(packed[:HEADER_BYTES], packed[HEADER_BYTES:]) == checksum
+                state = INTACT if is_intact else CORRUPT
+            found.append(Found(state, signed_producer(owner), sequence, intended_ns, read_ns))
+        return found
+
+
+def _fields(value: bytes) -> tuple[Any, ...]:
+    """Of an order, in the order of its words; parsed, as an application would."""
+    try:
+        order = Order.FromString(value)
+    except DecodeError:
+        return _NO_ORDER
+    instrument, account = order.instrument, order.account
+    if len(instrument) != _INSTRUMENT_BYTES or len(account) != _ACCOUNT_BYTES:
+        return _damaged(order)
+    return (
+        order.owner,
+        order.sequence,
+        order.intended_ns,
+        order.checksum,
+        instrument.encode(),
+        order.price,
+        order.quantity,
+        order.side & 0xFFFFFFFF,
+        account.encode(),
+    )
+
 
 def _damaged(order: Any) -> tuple[Any, ...]:
     """Whose it is, with a checksum that cannot be right."""
-    return (order.owner, order.sequence, order.intended_ns, ~np.uint64(length_sum()), b"", 0, 0, 0, b"")
+    return (order.owner, order.sequence, order.intended_ns, _WRONG_SUM, b"", 0, 0, 0, b"")
 
 
 def owner_word(tag: int, producer: int) -> int:
@@ -201,4 +241,7 @@ def length_sum() -> np.uint64:
     return np.uint64(length_sums(np.array([length]))[0])
 
 
+_WRONG_SUM = int(~length_sum())
+
+assert _PACKED.size == _CANONICAL.itemsize
 assert CHECKSUM_WORD < HEADER_WORDS < ORDER_WORDS

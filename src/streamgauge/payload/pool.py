@@ -47,8 +47,17 @@ class Pool:
             )
             self.whole = raw[:, :size].view(f"V{size}")[:, 0]
             self.bodies = []
+        self._row_bytes, self._body_bytes = raw.shape[1], int(sizes[0])
+        self._bytes = memoryview(raw.reshape(-1))
         self.lock = threading.Lock()
         """Held while headers are written and messages copied out."""
+
+    def body_and_sum(self, number: int) -> tuple[bytes, int]:
+        """One body, and what it adds to a checksum."""
+        if self.whole is None:
+            return self.bodies[number], int(self.sums[number])
+        begin = number * self._row_bytes + HEADER_BYTES
+        return self._bytes[begin : begin + self._body_bytes].tobytes(), int(self.sums[number])
 
     def packed(self) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
         """All bodies in one block, where each begins, and its size."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.payload.checksum import Words, body_sums, header_sums, length_sums, mixed, weights
+from streamgauge.payload.few import Found, identify
 from streamgauge.payload.header import CHECKSUM_WORD, HEADER_BYTES, HEADER_WORDS
 from streamgauge.tables.events import CORRUPT, INTACT, UNEXPECTED
 
@@ -50,7 +52,7 @@ class MessageReader:
 
     def __init__(self, carrier: Carrier, tag: int) -> None:
         self._carrier = carrier
-        self._tag = np.uint64(tag)
+        self._tag, self._own_tag = np.uint64(tag), tag
         self._padded = np.zeros((0, 0), np.uint8)
 
     def read(self, values: list[bytes] | Packed, carried: list[bytes | None] | None) -> Identities:
@@ -69,6 +71,16 @@ class MessageReader:
             values = values.split()
         headers, sums = self._read_mixed(values, carried)
         return self._identities(headers, sums, np.fromiter(map(len, values), np.int64, count))
+
+    def read_few(self, values: Sequence[bytes], carried: list[bytes | None] | None) -> list[Found]:
+        """The same, of a few records: one by one."""
+        if self._carrier == "value":
+            return [Found(*identify(value, self._own_tag)) for value in values]
+        assert carried is not None
+        whole = [head if head and len(head) == HEADER_BYTES else _NO_HEADER for head in carried]
+        return [
+            Found(*identify(head + value, self._own_tag)) for head, value in zip(whole, values, strict=True)
+        ]
 
     def _identities(self, headers: Words, sums: Words, sizes: NDArray[np.int64]) -> Identities:
         owners = headers[:, 0]

@@ -69,7 +69,8 @@ class _Chunk:
 
     def is_over(self, now_ns: int) -> bool:
         """Full, or open for so long that it is to be written."""
-        return self.room == 0 or (self.used > 0 and now_ns - self.opened_ns > SEAL_AFTER_NS)
+        used = self.used
+        return used == self._rows or (used > 0 and now_ns - self.opened_ns > SEAL_AFTER_NS)
 
     def free(self) -> dict[str, NDArray[Any]]:
         return {name: values[self.used :] for name, values in self.columns.items()}
@@ -149,6 +150,9 @@ class SendColumns(_ChunkedTable):
 
     def add(self, count: int, topic: int, sizes: NDArray[np.int64], intended_ns: Any, sent_ns: Any) -> None:
         """The next `count` messages were handed over, all at once or each at its own time."""
+        if isinstance(sent_ns, list):
+            self._add_few(count, topic, sizes, intended_ns, sent_ns)
+            return
         done, now_ns = 0, int(sent_ns if np.ndim(sent_ns) == 0 else sent_ns[0])
         while done < count:
             chunk = self._chunk_for(now_ns)
@@ -161,6 +165,19 @@ class SendColumns(_ChunkedTable):
             columns["acked_ns"][rows] = 0
             chunk.fill(n, now_ns)
             done += n
+        self.sent += count
+
+    def _add_few(self, count: int, topic: int, sizes: Any, intended_ns: Any, sent_ns: list[int]) -> None:
+        """Row by row: below a few, slices cost more."""
+        for place in range(count):
+            chunk = self._chunk_for(sent_ns[place])
+            row, columns = chunk.used, chunk.columns
+            columns["topic"][row] = topic
+            columns["size_bytes"][row] = sizes[place]
+            columns["intended_ns"][row] = intended_ns[place]
+            columns["sent_ns"][row] = sent_ns[place]
+            columns["acked_ns"][row] = 0
+            chunk.fill(1, sent_ns[place])
         self.sent += count
 
     def free_rows(self, now_ns: int) -> dict[str, NDArray[Any]]:
@@ -178,6 +195,9 @@ class SendColumns(_ChunkedTable):
     def add_acks(self, acks: Told, acked_ns: Any) -> None:
         """Acks were seen at `acked_ns`, all at once or each at its own time."""
         sequences = acks.sequences
+        if len(sequences) == 1 and not acks.errors:
+            self._add_ack(acks, acked_ns)
+            return
         with self.handing_over:
             self.failed += len(acks.errors)
             self.acked += len(sequences) - len(acks.errors)
@@ -189,6 +209,26 @@ class SendColumns(_ChunkedTable):
             for sequence, error in acks.errors.items():
                 self._chunk_of(sequence).errors[sequence] = error
             self._hand_over_complete()
+
+    def _add_ack(self, acks: Told, acked_ns: Any) -> None:
+        """The same for one that came alone, which most do at low rates."""
+        sequence, offset, partition = acks.sequences.item(), acks.offsets.item(), acks.partitions
+        if not isinstance(partition, int):
+            partition = partition.item()
+        with self.handing_over:
+            self.acked += 1
+            newest = self._open[-1]
+            chunk = newest if sequence >= newest.first else self._chunk_of(sequence)
+            row, columns = sequence - chunk.first, chunk.columns
+            columns["acked_ns"][row] = acked_ns if isinstance(acked_ns, int) else acked_ns.item()
+            columns["partition"][row] = partition
+            columns["offset"][row] = offset
+            chunk.told += 1
+            if self._ends is not None and offset >= 0:
+                topic = columns["topic"].item(row)
+                self._ends[topic, partition] = max(self._ends.item(topic, partition), offset + 1)
+            if len(self._open) > 1:
+                self._hand_over_complete()
 
     def close(self) -> None:
         """Hand over what is left; messages without an ack stay without one."""
@@ -289,6 +329,35 @@ class ReceiveColumns(_ChunkedTable):
             chunk.fill(n, now_ns)
             done += n
             self.received += n
+
+    def add_row(
+        self,
+        received_ns: int,
+        state: int,
+        producer: int,
+        sequence: int,
+        topic: int,
+        partition: int,
+        offset: int,
+        size_bytes: int,
+        broker_ms: int,
+        broker_time: int,
+    ) -> None:
+        """One record that came alone."""
+        chunk = self._chunk_for(received_ns)
+        at, columns = chunk.used, chunk.columns
+        columns["received_ns"][at] = received_ns
+        columns["state"][at] = state
+        columns["producer"][at] = producer
+        columns["sequence"][at] = sequence
+        columns["topic"][at] = topic
+        columns["partition"][at] = partition
+        columns["offset"][at] = offset
+        columns["size_bytes"][at] = size_bytes
+        columns["broker_ms"][at] = broker_ms
+        columns["broker_time"][at] = broker_time
+        chunk.fill(1, received_ns)
+        self.received += 1
 
     def free_rows(self, now_ns: int) -> dict[str, NDArray[Any]]:
         """The rows of the next records, by column, for whoever writes them itself; `filled` says how many."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from streamgauge.drivers.contract import (
 from streamgauge.drivers.instant_acks import InstantProducer
 from streamgauge.drivers.transports_java import closed as no_longer_open
 from streamgauge.drivers.transports_java import java_class, opened, shared_memory
+from streamgauge.payload.few import FEW
 from streamgauge.payload.making import Outgoing
 from streamgauge.payload.reading import Packed
 from streamgauge.tables.events import BROKER_TIME_NONE
@@ -29,6 +31,9 @@ _BATCH_BYTES = 1 << 20
 _MEMORY_BYTES = 1 << 25
 """A batch, what one more look may bring, and the largest message that Aeron takes."""
 _ROW_BYTES = 16
+_ONE_INT = struct.Struct("=i")
+_FEW_INTS = struct.Struct(f"={FEW}i")
+_NO_TIMES = np.zeros(FEW, np.int64)
 
 
 @dataclass
@@ -71,46 +76,41 @@ class AeronProducer(_Wired, InstantProducer):
         """`ends`: how far each (topic, partition) was published to; kept up to date."""
         super().__init__()
         self._wiring, self._options, self._partitions, self._ends = wiring, options, partitions, ends
-        self._outlets: dict[tuple[int, int], Any] = {}
         self._turn = 0
-        self._memory, self._java_memory = shared_memory(_FIRST_BYTES)
+        self._outlets = {
+            (topic, partition): wiring.outlet(name, partition)
+            for topic, name in enumerate(options.topics)
+            for partition in range(partitions)
+        }
         places, self._java_places = shared_memory(8 * _ROWS)
         self._places = places.view(np.int64)
+        self._use_memory(_FIRST_BYTES)
         opened(self)
-        for topic in range(len(options.topics)):
-            for partition in range(partitions):
-                self._outlet(topic, partition)
 
-    def _outlet(self, topic: int, partition: int) -> Any:
-        if (topic, partition) not in self._outlets:
-            name = self._options.topics[topic]
-            self._outlets[topic, partition] = self._wiring.outlet(name, partition)
-        return self._outlets[topic, partition]
+    def _use_memory(self, size: int) -> None:
+        memory, java_memory = shared_memory(size)
+        self._bytes = memoryview(memory)
+        for outlet in self._outlets.values():
+            outlet.setMemory(java_memory, self._java_places)
 
     def send(self, batch: Outgoing, topic: int) -> int:
         partition = self._turn % self._partitions
-        outlet = self._outlet(topic, partition)
+        outlet = self._outlets[topic, partition]
         count = min(len(batch), _ROWS)
-        joined = b"".join(batch.values[:count])
-        needed = 4 * count + len(joined)
-        if needed > len(self._memory):
-            self._memory, self._java_memory = shared_memory(2 * needed)
-        self._memory[: 4 * count].view(np.int32)[:] = np.fromiter(
-            map(len, batch.values[:count]), np.int32, count
-        )
-        self._memory[4 * count : needed] = np.frombuffer(joined, np.uint8)
-        taken = int(self._wiring.called(self._wiring.who, lambda: self._offered(outlet, count)))
+        values = batch.values if count == len(batch) else batch.values[:count]
+        written = _lengths(values) + b"".join(values)
+        if len(written) > len(self._bytes):
+            self._use_memory(2 * len(written))
+        self._bytes[: len(written)] = written
+        taken = int(self._wiring.called(self._wiring.who, lambda: outlet.offerAll(count)))
         self._crossings += 1
         if taken:
             offsets = self._places[:taken].copy()
-            self._ends[self._options.topics[topic], partition] = int(offsets[-1]) + 1
+            self._ends[self._options.topics[topic], partition] = offsets.item(-1) + 1
             self._acks.add(batch.first_sequence, partition, offsets)
             # The next batch goes to the next one, once this one has been taken whole.
             self._turn += taken == len(batch)
         return taken
-
-    def _offered(self, outlet: Any, count: int) -> Any:
-        return outlet.offerAll(self._java_memory, count, self._java_places)
 
     def close(self) -> None:
         no_longer_open(self)
@@ -130,6 +130,7 @@ class AeronConsumer(_Wired, Consumer):
         self._receiver = java_class("BatchReceiver")(array, java_class("Idling")(idle), _ROWS, _BATCH_BYTES)
         self._memory, java_memory = shared_memory(_MEMORY_BYTES)
         self._receiver.setMemory(java_memory)
+        self._bytes, self._offsets = memoryview(self._memory), self._memory[: 8 * _ROWS].view(np.int64)
         topics, partitions = zip(*self._places, strict=True) if self._places else ((), ())
         self._topics, self._partitions = np.array(topics, np.int32), np.array(partitions, np.int32)
         opened(self)
@@ -143,7 +144,9 @@ class AeronConsumer(_Wired, Consumer):
         self._crossings += 1
         if not count:
             return None
-        offsets = self._memory[: 8 * count].view(np.int64).copy()
+        if count <= FEW:
+            return self._few(count)
+        offsets = self._offsets[:count].copy()
         ints = self._memory[8 * _ROWS : _ROW_BYTES * _ROWS].view(np.int32).reshape(2, _ROWS)
         sizes, numbers = ints[0, :count].astype(np.int64), ints[1, :count]
         data = self._memory[_ROW_BYTES * _ROWS : _ROW_BYTES * _ROWS + int(sizes.sum())]
@@ -154,6 +157,26 @@ class AeronConsumer(_Wired, Consumer):
             partitions=self._partitions[numbers],
             offsets=offsets,
             timestamps_ms=np.zeros(count, np.int64),
+            timestamp_kind=BROKER_TIME_NONE,
+        )
+
+    def _few(self, count: int) -> Received:
+        """The same of a few, with as few arrays."""
+        sizes = _FEW_INTS.unpack_from(self._bytes, 8 * _ROWS)
+        numbers = _FEW_INTS.unpack_from(self._bytes, (8 + 4) * _ROWS)
+        values, begin = [], _ROW_BYTES * _ROWS
+        for size in sizes[:count]:
+            values.append(self._bytes[begin : begin + size].tobytes())
+            begin += size
+        same = len(set(numbers[:count])) == 1
+        topic, partition = self._places[numbers[0]]
+        return Received(
+            values=values,
+            carried=None,
+            topics=topic if same else self._topics[list(numbers[:count])],
+            partitions=partition if same else self._partitions[list(numbers[:count])],
+            offsets=self._offsets[:count].copy(),
+            timestamps_ms=_NO_TIMES[:count],
             timestamp_kind=BROKER_TIME_NONE,
         )
 
@@ -169,6 +192,12 @@ class AeronConsumer(_Wired, Consumer):
     def close(self) -> None:
         no_longer_open(self)
         self._receiver.close()
+
+
+def _lengths(values: list[bytes]) -> bytes:
+    if len(values) == 1:
+        return _ONE_INT.pack(len(values[0]))
+    return np.fromiter(map(len, values), np.int32, len(values)).tobytes()
 
 
 def stream_of(topic: str, partition: int) -> int:

@@ -11,6 +11,8 @@ public final class AeronOutlet implements Outlet {
     private final AeronClient client;
     private final ExclusivePublication publication;
     private final UnsafeBuffer buffer = new UnsafeBuffer(0, 0);
+    private ByteBuffer memory;
+    private ByteBuffer places;
 
     public AeronOutlet(AeronClient client, String channel, int stream) {
         this.client = client;
@@ -23,13 +25,14 @@ public final class AeronOutlet implements Outlet {
         return place(publication.offer(buffer, 0, length));
     }
 
-    /**
-     * Offer many at once, for Python: `memory` holds the lengths (int) of all, then their bytes; places (long) are written
-     * to `places`. How many were taken.
-     */
-    public int offerAll(ByteBuffer memory, int count, ByteBuffer places) {
-        memory.order(ByteOrder.nativeOrder());
-        places.order(ByteOrder.nativeOrder());
+    /** For `offerAll`: where Python writes messages, and where it reads their places. */
+    public void setMemory(ByteBuffer messages, ByteBuffer itsPlaces) {
+        memory = messages.order(ByteOrder.nativeOrder());
+        places = itsPlaces.order(ByteOrder.nativeOrder());
+    }
+
+    /** Offer many at once: memory holds the lengths (int) of all, then their bytes. How many were taken. */
+    public int offerAll(int count) {
         buffer.wrap(memory);
         int at = count * Integer.BYTES;
         for (int row = 0; row < count; row++) {
