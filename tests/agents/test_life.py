@@ -194,6 +194,41 @@ def test_a_manifest_that_cannot_be_written_is_told_all_the_same(
     assert client.closed
 
 
+@pytest.mark.parametrize(
+    ("load", "is_asked"),
+    [({"rate": "1k/s"}, True), ({"rate": "unlimited"}, False), ({"rate": "1k/s"}, False)],
+)
+def test_the_noise_floor_is_looked_for_beside_a_schedule_in_real_time(
+    assign: Assign, monkeypatch: pytest.MonkeyPatch, load: dict[str, Any], is_asked: bool
+) -> None:
+    is_real = is_asked or load["rate"] == "unlimited"
+    said: list[object] = []
+
+    class Planted:
+        def __init__(self, producer_count: int) -> None:
+            said.append(producer_count)
+
+        def start(self) -> None:
+            said.append("start")
+
+        def stop(self) -> None:
+            said.append("stop")
+
+        def between(self, begin_ns: int, end_ns: int) -> dict[str, float]:
+            assert START_NS <= begin_ns < end_ns
+            return {"p99_ns": 7}
+
+    fake = FakeProducer(FakeClock())
+    driver = RealTimeDriver(fake) if is_real else FakeDriver(fake)
+    monkeypatch.setattr(life, "open_driver", lambda *_: driver)
+    monkeypatch.setattr(life, "NoiseFloor", Planted)
+    monkeypatch.setattr(producer, "ThreadedAcks", InlineAcks)
+    manifest = live_through(assign(messages=10, warm_up_messages=0, **load), FakeRendezvous())
+    assert manifest.outcome == "done"
+    assert said == ([1, "start", "stop"] if is_asked else [])
+    assert manifest.noise_floor == ({"p99_ns": 7} if is_asked else {})
+
+
 def test_nobody_waits_for_acks_that_are_there_at_once(
     assign: Assign, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from streamgauge.analysis.case_figures import Tables, case_figures
+from streamgauge.analysis.case_figures import Beside, Tables, case_figures
 from streamgauge.analysis.joining.cells import CELLS
 from streamgauge.core.status import CaseStatus, RunStatus
 from streamgauge.plan.plan_file import Plan
@@ -42,7 +42,7 @@ def figures(status: CaseStatus | None = None, **rows: list[dict[str, Any]]) -> d
     plan = Plan(kind="e2e", run="r", name="n", cases=(CaseEvents("").planned("001"),))
     ended = RunStatus(cases={"001": status} if status is not None else {})
     tables = {name: rows_of(table, rows.get(name, [])) for name, table in TABLES.items()}
-    [found] = case_figures(plan, ended, Tables(cells=CELLS.empty_table(), **tables), {})
+    [found] = case_figures(plan, ended, Tables(cells=CELLS.empty_table(), **tables), Beside({}, {}))
     return found
 
 

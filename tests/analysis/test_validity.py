@@ -41,6 +41,23 @@ INVALID: dict[CauseCode, dict[str, Any]] = {
 }
 
 
+@pytest.mark.parametrize(
+    ("floor_ms", "who"),
+    [(None, None), (0.1, "generator"), (2.04, "generator"), (2.05, "machine"), (9.0, "machine")],
+)
+def test_who_was_late_follows_from_what_a_bare_pacer_got_beside_it(
+    floor_ms: float | None, who: str | None
+) -> None:
+    late = replace(GOOD, lag_p99_ms=4.1, noise_floor_p99_ms=floor_ms)
+    [found] = validity(late)[1]
+    assert (found.code, found.about) == (CauseCode.GENERATOR_LATE, who)
+    assert found.figures.get("noise_floor_p99_ms") == floor_ms
+
+
+def test_a_machine_that_wakes_nobody_in_time_spoils_no_case_that_was_sent_in_time() -> None:
+    assert validity(replace(GOOD, noise_floor_p99_ms=50.0)) == (Validity.VALID, [])
+
+
 def test_a_good_case_may_be_quoted() -> None:
     assert validity(GOOD) == (Validity.VALID, [])
 

@@ -321,6 +321,7 @@ def _add_verdict(rows: Rows, case: Case, status: str, faults: dict[str, int], in
             "validity": "invalid" if invalid else "valid",
             "bottleneck": "broker" if status == "failed" else "none",
             "drift_ms_per_s": 0.0021,
+            "noise_floor_p99_ms": None if status == "failed" else 0.21,
         }
     )
     why = [cause(CauseCode.LOAD_HELD, lag_p99_ms=0.5, busiest_producer_cores=0.6)]

@@ -6,7 +6,13 @@ import pytest
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.case_document import Case, Statistics
-from streamgauge.report.case_section import accounting_tiles, latency_table, load_table, percentile_cell
+from streamgauge.report.case_section import (
+    accounting_tiles,
+    latency_table,
+    load_table,
+    noise_floor_text,
+    percentile_cell,
+)
 from streamgauge.report.hosts import clock_words, hosts_of
 from streamgauge.report.medium import Tone
 from streamgauge.report.settings_text import value_text
@@ -67,6 +73,12 @@ def test_messages_without_outcome_have_a_tile(case: Case) -> None:
 
 def test_the_load_has_a_row_for_each_time(case: Case) -> None:
     assert [row.cells[0].value for row in load_table(case).rows] == ["sent", "acked", "received", "broker"]
+
+
+def test_beside_the_schedule_lag_stands_the_noise_floor_or_that_it_is_not_known(case: Case) -> None:
+    known = case.model_copy(update={"noise_floor_p99_ms": 0.21})
+    assert noise_floor_text(known) == "noise floor p99 0.210 ms"
+    assert noise_floor_text(case.model_copy(update={"noise_floor_p99_ms": None})) == "noise floor not known"
 
 
 def test_hosts_and_their_worst_clocks(case: Case) -> None:

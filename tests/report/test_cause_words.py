@@ -62,3 +62,22 @@ def test_limits() -> None:
     assert limit_text(Limit.NONE, held) == (
         "none found – the load was held: schedule lag p99 0.500 ms, broker 1.80 of 2 cores"
     )
+
+
+@pytest.mark.parametrize(
+    ("about", "floor_ms", "words"),
+    [
+        (None, None, "the machine's own noise floor is not known"),
+        ("machine", 4.0, "the machine itself is the cause: a bare pacer beside it was 4.000 ms late"),
+        ("generator", 0.25, "it is the generator: a bare pacer beside it was 0.250 ms late"),
+    ],
+)
+def test_who_was_late_is_said(about: str | None, floor_ms: float | None, words: str) -> None:
+    late = cause(
+        CauseCode.GENERATOR_LATE,
+        about=about,
+        lag_p99_ms=4.1,
+        latency_p99_ms=5.0,
+        noise_floor_p99_ms=floor_ms,
+    )
+    assert cause_text(late) == f"sent late: schedule lag p99 4.100 ms of a latency p99 of 5.000 ms; {words}"

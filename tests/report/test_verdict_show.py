@@ -38,7 +38,8 @@ def test_each_cause_is_said_once_with_what_to_do(sweep: RunDir) -> None:
     integrity, validity = shown(sweep).verdicts
     assert sorted(line.split(":")[0] for line in integrity.lines) == ["case 002"] * 3
     assert validity.lines == [
-        "case 003: sent late: schedule lag p99 260.0 ms of a latency p99 of 262.0 ms "
+        "case 003: sent late: schedule lag p99 260.0 ms of a latency p99 of 262.0 ms; "
+        "the machine's own noise floor is not known "
         "→ lower the rate, add producers, or leave the machine to this run"
     ]
 

@@ -40,6 +40,8 @@ class Manifest:
     """Content of a `WarmUp` that this agent led by itself until all was at rest; else empty."""
     compression_ratio: float | None = None
     """By how much the codec in use makes a producer's messages smaller; None without one."""
+    noise_floor: dict[str, float] = field(default_factory=dict)
+    """How late a bare pacer woke beside a producer with a schedule, while messages counted; else empty."""
     live: dict[str, Any] = field(default_factory=dict)
     """What was published for the live view, and what that cost; empty when nothing was."""
 
@@ -62,6 +64,12 @@ class Diary:
         """`number`: of the one stream that it is a moment of; None: of all that the agent has. `cpu_s`: what
         the process had used then, if that is not now."""
         self._marks.append((name, at_ns, time.process_time() if cpu_s is None else cpu_s, number))
+
+    def measured_ns(self) -> tuple[int, int] | None:
+        """From when to when messages counted, for the first and the last of its streams; None: never."""
+        begins = [at_ns for name, at_ns, _, _ in self._marks if name == "measure_begin"]
+        ends = [at_ns for name, at_ns, _, _ in self._marks if name == "measure_end"]
+        return (min(begins), max(ends)) if begins and ends else None
 
     def write(self) -> None:
         reading, start = self._reading, self._start

@@ -15,6 +15,7 @@ from streamgauge.agents.diary import Diary, Manifest, write_manifest
 from streamgauge.agents.extent import settles
 from streamgauge.agents.live import Live
 from streamgauge.agents.live_publishing import LivePublishing
+from streamgauge.agents.noise_floor import NoiseFloor
 from streamgauge.agents.order_producer import OrderProducerAgent
 from streamgauge.agents.producer import ProducerAgent
 from streamgauge.agents.rendezvous import Rendezvous, Start
@@ -81,6 +82,7 @@ class _Agent:
         self._gathered = GatheredFiles(self._files) if len(task.streams) > 1 else None
         self._columns: list[SendColumns | ReceiveColumns] = []
         self._publishing: LivePublishing | None = None
+        self._floor: NoiseFloor | None = None
         self._driver: Driver | None = None
         self._clients: Sequence[Producer | OrderSender | Consumer] = []
         self.manifest = Manifest(task.agent, assignment.case)
@@ -110,6 +112,9 @@ class _Agent:
         sharpen_sleep()
         if not driver.capabilities.simulated_time:
             self._sampler.start()
+            if assignment.task.kind == "producer" and assignment.load.rate != "unlimited":
+                self._floor = NoiseFloor(assignment.load.producer_count)
+                self._floor.start()
             if self._publishing is not None:
                 self._publishing.start(start.at_ns)
         with self._warming_up(driver, role, start, rendezvous):
@@ -185,6 +190,7 @@ class _Agent:
         """Events first: a client that does not close must not cost data."""
         try:
             self._sampler.stop()
+            self._end_floor()
             for columns in self._columns:
                 columns.close()
             self._files.write_rows(SAMPLES, self._sampler.rows)
@@ -206,6 +212,12 @@ class _Agent:
         closing = threading.Thread(target=self._close_clients, name="close", daemon=True)
         closing.start()
         closing.join(_CLOSE_DEADLINE_S)
+
+    def _end_floor(self) -> None:
+        if self._floor is not None:
+            self._floor.stop()
+            if (measured := self._diary.measured_ns()) is not None:
+                self.manifest.noise_floor = self._floor.between(*measured)
 
     def _close_clients(self) -> None:
         for client in self._clients:

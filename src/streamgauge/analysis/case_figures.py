@@ -47,8 +47,15 @@ class Tables(NamedTuple):
     clocks: pa.Table
 
 
-def case_figures(plan: Plan, status: RunStatus, tables: Tables, compressed: Mapping[str, float]) -> list[Row]:
-    """One row: a case of the plan; None where there is no figure. `compressed`: by how much, by case."""
+class Beside(NamedTuple):
+    """What agents found themselves, by case; where there is nothing it is not known."""
+
+    compression_ratios: Mapping[str, float]
+    noise_floors_ms: Mapping[str, float]
+
+
+def case_figures(plan: Plan, status: RunStatus, tables: Tables, beside: Beside) -> list[Row]:
+    """One row: a case of the plan; None where there is no figure."""
     whole, seconds = (_of_scope(tables.latency, scope) for scope in (CASE, SECOND))
     rates, by_second = (_of_scope(tables.throughput, scope) for scope in (CASE, SECOND))
     counts = _of_scope(tables.accounting, CASE)
@@ -58,7 +65,8 @@ def case_figures(plan: Plan, status: RunStatus, tables: Tables, compressed: Mapp
     )
     return [
         _planned(case, status.cases.get(case.id))
-        | {"reached_ratio": compressed.get(case.id)}
+        | {"reached_ratio": beside.compression_ratios.get(case.id)}
+        | {"noise_floor_ms": beside.noise_floors_ms.get(case.id)}
         | _counts(counts[case.id])
         | _ranges(spans[case.id])
         | _latencies(whole[case.id])

@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from streamgauge.analysis.accounting import accounting
-from streamgauge.analysis.case_figures import Tables, case_figures
+from streamgauge.analysis.case_figures import Beside, Tables, case_figures
 from streamgauge.analysis.clocks import agent_clocks, clocks
 from streamgauge.analysis.compression import compression_ratios
 from streamgauge.analysis.cpu import cpu
@@ -27,6 +27,7 @@ from streamgauge.analysis.feeding.row_group_tasks import feed_by_tasks, survey_b
 from streamgauge.analysis.feeding.sizing import is_done_here, sized_for
 from streamgauge.analysis.feeding.slices import RowGroup, plan_slices
 from streamgauge.analysis.joining.facts import AgentClocks
+from streamgauge.analysis.noise_floor import noise_floors_ms
 from streamgauge.analysis.ranges import ranges
 from streamgauge.analysis.resources import resources
 from streamgauge.analysis.runtimes import runtimes
@@ -105,7 +106,8 @@ def _analyze_messages(
         resources=write_rows(run, results.RESOURCES, resources(samples, moments, fed.starts_ns)),
         clocks=write_rows(run, results.CLOCKS, clocks(moments)),
     )
-    judged = verdicts(case_figures(plan, read_status(run), tables, compression_ratios(run, plan)))
+    found_beside = Beside(compression_ratios(run, plan), noise_floors_ms(run, plan))
+    judged = verdicts(case_figures(plan, read_status(run), tables, found_beside))
     for table, rows in zip((results.VERDICTS, results.CAUSES), judged, strict=True):
         write_rows(run, table, pa.Table.from_pylist(rows, schema=table.arrow_schema()))
     verify(run, plan, of_messages(found))

@@ -17,6 +17,8 @@ LATE_SHARE = 0.5
 """Of the latency's p99: with a schedule lag as long as that, the figure is of whoever sends."""
 LATE_LEAST_MS = 0.1
 """A wait for the next message's time is not exact to less than this."""
+FLOOR_SHARE = 0.5
+"""Of the schedule lag: where a bare pacer beside the load is late by as much, the machine is the cause."""
 
 CLOCK_SHARE = 0.25
 """Of the median latency: by how much clocks may be wrong before the figure is of them."""
@@ -39,6 +41,8 @@ class Judged:
     p50_ms: float | None = None
     p99_ms: float | None = None
     lag_p99_ms: float | None = None
+    noise_floor_p99_ms: float | None = None
+    """How late a bare pacer woke beside the load; None: nobody measured it."""
     never_settled: bool = False
     """The warm-up came to its limit before the load was at rest."""
     medians_ms: Sequence[float] = ()
@@ -105,7 +109,20 @@ def _rate_missed(case: Judged) -> Iterator[Cause]:
 def _generator_late(case: Judged) -> Iterator[Cause]:
     lag, latency = case.lag_p99_ms, case.p99_ms
     if lag is not None and latency is not None and lag > max(LATE_SHARE * latency, LATE_LEAST_MS):
-        yield cause(CauseCode.GENERATOR_LATE, lag_p99_ms=lag, latency_p99_ms=latency)
+        yield cause(
+            CauseCode.GENERATOR_LATE,
+            about=_who_was_late(lag, case.noise_floor_p99_ms),
+            lag_p99_ms=lag,
+            latency_p99_ms=latency,
+            noise_floor_p99_ms=case.noise_floor_p99_ms,
+        )
+
+
+def _who_was_late(lag_ms: float, floor_ms: float | None) -> str | None:
+    """A bare pacer that is as late shows that the machine wakes nobody in time; None: there was none."""
+    if floor_ms is None:
+        return None
+    return "machine" if floor_ms >= FLOOR_SHARE * lag_ms else "generator"
 
 
 def _no_cpu_left(case: Judged) -> Iterator[Cause]:

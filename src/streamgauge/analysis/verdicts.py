@@ -42,6 +42,7 @@ def verdicts(figures: Iterable[Row]) -> tuple[list[Row], list[Row]]:
                 "validity": quotable.value,
                 "bottleneck": limit.value,
                 "drift_ms_per_s": row["drift_ms_per_s"],
+                "noise_floor_p99_ms": row["noise_floor_ms"],
             }
         )
         said = {"integrity": faults, "validity": doubts, "bottleneck": [why], "note": _notes(row)}
@@ -86,6 +87,7 @@ def _judged(row: Row, missed_rate: bool, wanted_per_s: float | None, limit: Limi
         p50_ms=row[f"{leg}_p50_ms"],
         p99_ms=row[f"{leg}_p99_ms"],
         lag_p99_ms=row["lag_ms"],
+        noise_floor_p99_ms=row["noise_floor_ms"],
         never_settled=row["never_settled"],
         medians_ms=row[f"{leg}_medians_ms"],
         drift_ms_per_s=row["drift_ms_per_s"],

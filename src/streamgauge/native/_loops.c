@@ -1,7 +1,7 @@
 /* The compiled loops, as one module. None holds the interpreter's lock while it runs. */
 #include "loops.h"
 
-#define INTERFACE 4 /* one more whenever Python has to call this otherwise */
+#define INTERFACE 5 /* one more whenever Python has to call this otherwise */
 
 static PyMethodDef methods[] = {
     {"batch", batch_new, METH_VARARGS, "Memory for `take`; one a queue."},
@@ -15,6 +15,8 @@ static PyMethodDef methods[] = {
     {"told", sender_told, METH_VARARGS, "How much was found."},
     {"counts", sender_counts, METH_VARARGS, "Messages taken, known of, and not told of yet."},
     {"close", sender_close, METH_VARARGS, "Let go of a sender."},
+    {"pacer", pacer_new, METH_VARARGS, "A thread that only sleeps until the next is due."},
+    {"pacer_stop", pacer_stop, METH_VARARGS, "End it; how late it was each time."},
     {"message", message_of, METH_VARARGS, "One message: its header, and its body behind it."},
     {"identify", identified, METH_VARARGS, "Whose one message is, and whether it is whole."},
     {"checksum", checksum_of, METH_VARARGS, "Of one message, by header and body."},

@@ -97,6 +97,8 @@ PyObject *sender_poll(PyObject *module, PyObject *args);
 PyObject *sender_told(PyObject *module, PyObject *args);
 PyObject *sender_counts(PyObject *module, PyObject *args);
 PyObject *sender_close(PyObject *module, PyObject *args);
+PyObject *pacer_new(PyObject *module, PyObject *args);
+PyObject *pacer_stop(PyObject *module, PyObject *args);
 PyObject *message_of(PyObject *module, PyObject *args);
 PyObject *identified(PyObject *module, PyObject *args);
 PyObject *checksum_of(PyObject *module, PyObject *args);

@@ -214,6 +214,8 @@ class Case(Verdicts):
     latency_ms: Legs
     schedule_lag_ms: Statistics
     """sent − intended"""
+    noise_floor_p99_ms: float | None = None
+    """how late a bare pacer of compiled code woke beside the load, on the same machine; null: not known"""
     range_s: Ranges
     throughput: Throughput
     delivery: Delivery

@@ -97,6 +97,7 @@ def case_of(case: PlannedCase, status: RunStatus, tables: ResultTables) -> Case:
         "cpu_us_per_message": {kind: cpu.get(kind) for kind in Cpu.model_fields},
         "bottleneck": _bottleneck(tables, case.id, verdict),
         "drift_ms_per_s": verdict["drift_ms_per_s"] if verdict else None,
+        "noise_floor_p99_ms": verdict["noise_floor_p99_ms"] if verdict else None,
         "clocks": [{name: row[name] for name in Clock.model_fields} for row in clocks],
         "verification": tables.verified.get(case.id),
         "topics": _scopes(tables, case, TOPIC),

@@ -204,12 +204,17 @@ def _rate_pairs(case: Case) -> list[tuple[str, Sequence[str]]]:
 
 def _load_pairs(case: Case) -> list[tuple[str, Sequence[str]]]:
     lag, drift = case.schedule_lag_ms, case.drift_ms_per_s
-    pairs: list[tuple[str, Sequence[str]]] = [
-        ("schedule lag", [f"{name} {ms_text(getattr(lag, name))}" for name in ("p50", "p99", "max")]),
-    ]
+    lags = [f"{name} {ms_text(getattr(lag, name))}" for name in ("p50", "p99", "max")]
+    pairs: list[tuple[str, Sequence[str]]] = [("schedule lag", [*lags, noise_floor_text(case)])]
     if drift is not None:
         pairs.append(("drift", [f"{digits_text(drift)} ms a second, of the median latency"]))
     return pairs
+
+
+def noise_floor_text(case: Case) -> str:
+    """What a bare pacer beside it got, where somebody asked one."""
+    floor = case.noise_floor_p99_ms
+    return "noise floor not known" if floor is None else f"noise floor p99 {ms_text(floor)}"
 
 
 def _rates(case: Case) -> list[str]:

@@ -123,7 +123,13 @@ def _rate_missed(cause: Cause) -> str:
 
 def _generator_late(cause: Cause) -> str:
     lag, latency = cause.figures["lag_p99_ms"], cause.figures["latency_p99_ms"]
-    return f"sent late: schedule lag p99 {ms_text(lag)} of a latency p99 of {ms_text(latency)}"
+    said = f"sent late: schedule lag p99 {ms_text(lag)} of a latency p99 of {ms_text(latency)}"
+    floor = cause.figures.get("noise_floor_p99_ms")
+    if floor is None:
+        return f"{said}; the machine's own noise floor is not known"
+    if cause.about == "machine":
+        return f"{said}; the machine itself is the cause: a bare pacer beside it was {ms_text(floor)} late"
+    return f"{said}; it is the generator: a bare pacer beside it was {ms_text(floor)} late"
 
 
 def _no_cpu_left(cause: Cause) -> str:

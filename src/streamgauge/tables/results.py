@@ -219,6 +219,7 @@ VERDICTS = Table(
         Column("validity", "string", "may its figures be quoted: valid, invalid or not_measured"),
         Column("bottleneck", "string", "client_cpu, generator, broker, machine_cpu or none"),
         Column("drift_ms_per_s", "float64", "slope of the per-second median latency", nullable=True),
+        Column("noise_floor_p99_ms", "float64", "how late a bare pacer woke beside the load", True, True),
     ),
 )
 
