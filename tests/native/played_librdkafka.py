@@ -97,8 +97,9 @@ class PlayedQueue:
         served, self._is_enough = 0, False
         self.waits_ms.append(timeout_ms)
         now: deque[Any] = self._events
-        if self._events and isinstance(self._events[0], list):
-            now = deque(self._events.popleft())
+        if self._events and isinstance(first := self._events[0], list):
+            self._events.popleft()
+            now = deque(first)
         while now and not self._is_enough:
             event = now.popleft()
             record = Record(

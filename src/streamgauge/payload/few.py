@@ -69,9 +69,10 @@ def _body_sum(body: bytes) -> int:
     count = -(-len(body) // 8)
     if count > _MOST_WORDS:
         return int(body_sums([body])[0])
-    words = struct.unpack(f"<{count}Q", body + b"\0" * (-len(body) % 8))
+    words: tuple[int, ...] = struct.unpack(f"<{count}Q", body + b"\0" * (-len(body) % 8))
     mixed = [word ^ word >> _MIX_BITS for word in words]
-    return sum(map(mul, mixed, _body_weights(count)), len(body) * _LENGTH_WEIGHT) & WORD_MASK
+    whole: int = sum(map(mul, mixed, _body_weights(count)), len(body) * _LENGTH_WEIGHT)
+    return whole & WORD_MASK
 
 
 @lru_cache(maxsize=_MOST_WORDS + 1)

@@ -48,7 +48,7 @@ class Pool:
             self.whole = raw[:, :size].view(f"V{size}")[:, 0]
             self.bodies = []
         self._row_bytes, self._body_bytes = raw.shape[1], int(sizes[0])
-        self._bytes = memoryview(raw.reshape(-1))
+        self._bytes = raw.reshape(-1).data
         self.lock = threading.Lock()
         """Held while headers are written and messages copied out."""
 

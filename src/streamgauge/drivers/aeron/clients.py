@@ -89,7 +89,7 @@ class AeronProducer(_Wired, InstantProducer):
 
     def _use_memory(self, size: int) -> None:
         memory, java_memory = shared_memory(size)
-        self._bytes = memoryview(memory)
+        self._bytes = memory.data
         for outlet in self._outlets.values():
             outlet.setMemory(java_memory, self._java_places)
 
@@ -130,7 +130,7 @@ class AeronConsumer(_Wired, Consumer):
         self._receiver = java_class("BatchReceiver")(array, java_class("Idling")(idle), _ROWS, _BATCH_BYTES)
         self._memory, java_memory = shared_memory(_MEMORY_BYTES)
         self._receiver.setMemory(java_memory)
-        self._bytes, self._offsets = memoryview(self._memory), self._memory[: 8 * _ROWS].view(np.int64)
+        self._bytes, self._offsets = self._memory.data, self._memory[: 8 * _ROWS].view(np.int64)
         topics, partitions = zip(*self._places, strict=True) if self._places else ((), ())
         self._topics, self._partitions = np.array(topics, np.int32), np.array(partitions, np.int32)
         opened(self)
