@@ -31,6 +31,7 @@ GOOD = Judged(
 INVALID: dict[CauseCode, dict[str, Any]] = {
     CauseCode.INCOMPLETE: {"measured_count": 49_999},
     CauseCode.NOT_AT_REST: {"medians_ms": [2287.0, 1900.0, 1492.0, 700.0, 23.0], "drift_ms_per_s": -560.0},
+    CauseCode.TOO_SHORT: {"medians_ms": [0.69, 0.6, 0.5, 0.5], "drift_ms_per_s": -97.0},
     CauseCode.RATE_MISSED: {"missed_rate": True, "sent_per_s": 5000.0},
     CauseCode.GENERATOR_LATE: {"lag_p99_ms": 4.1},
     CauseCode.NO_CPU_LEFT: {"limit": Limit.MACHINE_CPU, "machine_share": 0.99},
@@ -79,6 +80,8 @@ def test_each_cause_is_named_alone_and_with_its_figures(code: CauseCode) -> None
         {"limit": Limit.BROKER},
         {"lag_p99_ms": 0.09, "p99_ms": 0.02, "p50_ms": 0.01, "clock_error_ms": 0.0},
         {"planned_count": None},
+        {"medians_ms": [2.0, 2.0], "rested": True},
+        {"medians_ms": [2.0, 2.0], "is_paced": False},
         {"swapped_bytes": None, "throttled_count": None, "clock_error_ms": None},
     ],
 )
@@ -100,9 +103,19 @@ def test_a_load_without_pace_is_not_judged_by_its_latency() -> None:
     queue = replace(GOOD, is_paced=False, lag_p99_ms=500.0, medians_ms=range(1, 900, 20), latency_count=30)
     assert validity(queue)[0] is Validity.VALID
     assert validity(replace(queue, swapped_bytes=1.0))[0] is Validity.INVALID
-    _, [cause] = validity(replace(queue, never_settled=True))
+    _, [cause] = validity(replace(queue, rested=False))
     assert cause.code is CauseCode.NEVER_SETTLED, "its rate was not at rest"
 
 
 def test_what_was_not_measured_is_neither() -> None:
     assert validity(Judged(planned_count=10, ended_well=False)) == (Validity.NOT_MEASURED, [])
+
+
+def test_what_is_too_short_to_tell_says_how_long_it_takes() -> None:
+    _, [cause] = validity(replace(GOOD, medians_ms=[0.69, 0.7]))
+    assert (cause.figures["second_count"], cause.figures["needed_count"]) == (2, 5)
+
+
+def test_a_warm_up_that_came_to_its_limit_is_the_cause_however_short_it_was() -> None:
+    _, [cause] = validity(replace(GOOD, medians_ms=[0.69, 0.7], rested=False))
+    assert cause.code is CauseCode.NEVER_SETTLED

@@ -5,12 +5,14 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from streamgauge.cli import follower
-from streamgauge.core.errors import Unreachable
+from streamgauge.core.errors import BadInput, Unreachable
+from streamgauge.launch.shared_secret import SECRET_VARIABLE, secret_to_come
 
 
 def free_port() -> int:
@@ -20,7 +22,8 @@ def free_port() -> int:
 
 def test_a_leader_that_comes_later_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
     port = free_port()
-    waiting = threading.Thread(target=follower._wait_for_leader, args=("127.0.0.1", port, 90.0))
+    until_s = time.monotonic() + 90
+    waiting = threading.Thread(target=follower._wait_for_leader, args=("127.0.0.1", port, until_s, 90.0))
     waiting.start()
     deadline = time.monotonic() + 60
     said = ""
@@ -35,7 +38,35 @@ def test_a_leader_that_comes_later_is_waited_for(capsys: pytest.CaptureFixture[s
 
 def test_a_leader_that_never_comes_is_said_and_not_waited_for_longer() -> None:
     with pytest.raises(Unreachable, match="no leader answered there within 0 s"):
-        follower._wait_for_leader("127.0.0.1", free_port(), 0.0)
+        follower._wait_for_leader("127.0.0.1", free_port(), time.monotonic(), 0.0)
+
+
+def test_a_secret_that_comes_with_its_leader_is_waited_for(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(SECRET_VARIABLE, raising=False)
+    file, said = tmp_path / "secret", ""
+    waiting = threading.Thread(target=follower._wait_for_secret, args=(file, time.monotonic() + 90))
+    waiting.start()
+    deadline = time.monotonic() + 60
+    while "waiting" not in said and time.monotonic() < deadline:
+        said += capsys.readouterr().err
+        time.sleep(0.02)
+    file.touch()  # as a leader does, a moment before it writes it
+    assert secret_to_come(file) == file
+    file.write_text("the-secret-of-some-leader\n")
+    waiting.join(60)
+    assert not waiting.is_alive()
+    assert said == f"waiting for the leader's secret in {file}; or copy it there\n"
+
+
+def test_a_secret_that_never_comes_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(SECRET_VARIABLE, raising=False)
+    file = tmp_path / "secret"
+    with pytest.raises(BadInput, match=r"secret: cannot be read: .*it is the leader's: copy it here"):
+        follower.follower_command(
+            leader_host="127.0.0.1", leader_port=free_port(), wait=0.0, secret_file=file
+        )
 
 
 class _Worker:

@@ -163,7 +163,7 @@ def test_a_clock_error_that_is_large_against_the_latency_is_named(
     run, _ = simulated_run.simulate(
         tmp_path,
         [{"latency": {"law": "constant", "median_ms": 1.0}}],
-        {"messages": 2000, "rate": 1000, "warm_up_messages": 0},
+        {"messages": 2000, "rate": 400, "warm_up_messages": 0},
     )
     analyze_with(lambda: pytest.fail("Spark was asked for"), run)
     document = results_document(run)
@@ -177,7 +177,7 @@ def test_a_clock_error_that_is_large_against_the_latency_is_named(
 
 
 def test_without_trouble_nothing_is_named(tmp_path: Path) -> None:
-    run, _ = simulated_run.simulate(tmp_path, [{}], {"messages": 2000, "rate": 1000, "warm_up_messages": 0})
+    run, _ = simulated_run.simulate(tmp_path, [{}], {"messages": 2000, "rate": 400, "warm_up_messages": 0})
     analyze_with(lambda: pytest.fail("Spark was asked for"), run)
     document = results_document(run)
     assert isinstance(document, CasesDocument)

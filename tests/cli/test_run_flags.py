@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+import yaml
 
 from streamgauge.cli import running
+from streamgauge.cli.run import run_command
 from streamgauge.cli.run_flags import with_run_flags
 from streamgauge.families.e2e.workload import EndToEndWorkload
 from streamgauge.flags.asked import Asked
@@ -85,3 +88,20 @@ def test_a_run_is_resumed_without_asking_the_family(
         with_run_flags(family_of("e2e"), make)(name="no name at all: it would be refused", resume="old")
     assert ended.value.exit_code == 7
     assert run == []
+
+
+def test_what_is_known_of_a_workload_beforehand_is_told_however_it_was_given(
+    run: list[tuple[Workload, bool]], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """As `run` of a file does, of which no command made the workload."""
+    sides = [{"name": name, "driver": "simulated"} for name in ("a", "b")]
+    content = {"kind": "compare", "targets": sides, "comparison": {"repeat": 6}}
+    file = tmp_path / "compare.yaml"
+    file.write_text(yaml.safe_dump(content))
+    with pytest.raises(typer.Exit):
+        run_command(workload=file, omb_driver=None, resume=None)
+    assert "6 repetitions cannot show a difference" in capsys.readouterr().err
+    with pytest.raises(typer.Exit):
+        run_command(workload=file, omb_driver=None, resume=None, quiet=True)
+    assert capsys.readouterr().err == ""
+    assert len(run) == 2

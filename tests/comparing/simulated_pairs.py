@@ -13,7 +13,8 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.plan_file import write_plan
 from tests.launch.simulated_run import simulate
 
-LOAD: dict[str, Any] = {"messages": 4000, "rate": 1000}
+LOAD: dict[str, Any] = {"messages": 4000, "rate": 800}
+"""Five seconds: of fewer nobody can tell whether they were at rest."""
 KAFKA = {"kafka": "4.3.1", "bootstrap": "127.0.0.1:4711"}
 
 

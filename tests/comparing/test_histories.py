@@ -22,13 +22,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("series")
     for day, median_ms in enumerate(LEVELS, 1):
         name = f"202601{day:02d}-000000-sim-0001"
-        run = simulated(folder, median_ms, seed=10 * day, name=name, messages=1500)
+        run = simulated(folder, median_ms, seed=10 * day, name=name, messages=1500, rate=300)
         with_environment(run, kernel="old" if median_ms == 1 else "new")
-    not_valid(simulated(folder, 30.0, seed=900, name="20260103-120000-sim-0002", messages=1500))
-    simulated(folder, 1.0, seed=901, name="20260103-130000-sim-0003", messages=1600)
+    not_valid(simulated(folder, 30.0, seed=900, name="20260103-120000-sim-0002", messages=1500, rate=300))
+    simulated(folder, 1.0, seed=901, name="20260103-130000-sim-0003", messages=1600, rate=300)
     broken = RunDir(str(folder / "20260104-120000-sim-0004"))
     broken.write_text(broken.plan, "half a pla")
-    simulated(folder, 9.0, seed=902, name="20260201-000000-sim-0005", messages=1500)
+    simulated(folder, 9.0, seed=902, name="20260201-000000-sim-0005", messages=1500, rate=300)
     return folder
 
 

@@ -54,8 +54,8 @@ def test_a_case_is_at_rest_when_all_of_its_parts_are(tmp_path: Path) -> None:
         for name, ended in (("one", WarmUpEnding.AT_REST), ("two", WarmUpEnding.LIMIT))
     ]
     found = warm_up_of_parts(parts)
-    assert (found.ended, found.seconds, found.never_settled) == (WarmUpEnding.LIMIT, 5.0, True)
-    assert not warm_up_of_parts(parts[:1]).never_settled
+    assert (found.ended, found.seconds, found.rested) == (WarmUpEnding.LIMIT, 5.0, False)
+    assert warm_up_of_parts(parts[:1]).rested
     run = RunDir(str(tmp_path))
     note_warm_up(run, "001", found)
     assert read_warm_ups(run) == {"001": found}

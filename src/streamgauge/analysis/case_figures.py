@@ -106,7 +106,7 @@ def _planned(case: Case, ended: CaseStatus | None) -> Row:
         "asked_ratio": case.load.message.compressibility,
         "is_paced": rate != "unlimited",
         "constant_rate_per_s": rate if isinstance(rate, float) else None,
-        "never_settled": case.warm_up is not None and case.warm_up.never_settled,
+        "rested": None if case.warm_up is None else case.warm_up.rested,
     }
 
 

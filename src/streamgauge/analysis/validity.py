@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from streamgauge.analysis.at_rest import unrest
+from streamgauge.analysis.at_rest import FEWEST_SECONDS, unrest
 from streamgauge.core.verdicts import Cause, CauseCode, Limit, Validity, cause
 from streamgauge.tables.percentile_support import HEADLINE, fewest_messages
 
@@ -43,8 +43,9 @@ class Judged:
     lag_p99_ms: float | None = None
     noise_floor_p99_ms: float | None = None
     """How late a bare pacer woke beside the load; None: nobody measured it."""
-    never_settled: bool = False
-    """The warm-up came to its limit before the load was at rest."""
+    rested: bool | None = None
+    """The warm-up went on until the load was at rest; False: it came to its limit before; None: nobody
+    looked."""
     medians_ms: Sequence[float] = ()
     """Of each second that was measured, in their order."""
     drift_ms_per_s: float | None = None
@@ -74,7 +75,7 @@ def validity_causes(case: Judged) -> Iterator[Cause]:
         yield from _no_cpu_left(case)
         yield from _clock_error(case)
         yield from _too_few_messages(case)
-    elif case.never_settled:
+    elif case.rested is False:
         yield cause(CauseCode.NEVER_SETTLED)
     yield from _swapped_or_throttled(case)
 
@@ -97,8 +98,15 @@ def _not_at_rest(case: Judged) -> Iterator[Cause]:
             change_second_count=found.second,
             drift_ms_per_s=case.drift_ms_per_s,
         )
-    elif case.never_settled:
+    elif case.rested is False:
         yield cause(CauseCode.NEVER_SETTLED, drift_ms_per_s=case.drift_ms_per_s)
+    elif case.rested is None and len(case.medians_ms) < FEWEST_SECONDS:
+        yield cause(
+            CauseCode.TOO_SHORT,
+            second_count=len(case.medians_ms),
+            needed_count=FEWEST_SECONDS,
+            drift_ms_per_s=case.drift_ms_per_s,
+        )
 
 
 def _rate_missed(case: Judged) -> Iterator[Cause]:

@@ -88,7 +88,7 @@ def _judged(row: Row, missed_rate: bool, wanted_per_s: float | None, limit: Limi
         p99_ms=row[f"{leg}_p99_ms"],
         lag_p99_ms=row["lag_ms"],
         noise_floor_p99_ms=row["noise_floor_ms"],
-        never_settled=row["never_settled"],
+        rested=row["rested"],
         medians_ms=row[f"{leg}_medians_ms"],
         drift_ms_per_s=row["drift_ms_per_s"],
         limit=limit,

@@ -16,7 +16,7 @@ from streamgauge.cli.options import Debug, SecretFile
 from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.flags.options import wish
-from streamgauge.launch.shared_secret import find_secret
+from streamgauge.launch.shared_secret import find_secret, secret_to_come
 
 if TYPE_CHECKING:
     from streamgauge.launch.standalone import Follower
@@ -43,9 +43,11 @@ def follower_command(
     """Follow a leader: take agents of whatever runs there, until Ctrl-C."""
     from streamgauge.launch.standalone import Follower, own_address
 
-    secret = find_secret(secret_file)
+    deadline = time.monotonic() + wait
     try:
-        _wait_for_leader(leader_host, leader_port, wait)
+        _wait_for_secret(secret_file, deadline)
+        secret = find_secret(secret_file)
+        _wait_for_leader(leader_host, leader_port, deadline, wait)
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED_EXIT_CODE) from None
     with tempfile.TemporaryDirectory(dir=temporary_folder(), ignore_cleanup_errors=True) as folder:
@@ -65,11 +67,21 @@ def follower_command(
             raise typer.Exit(INTERRUPTED_EXIT_CODE) from None
 
 
-def _wait_for_leader(host: str, port: int, wait_s: float) -> None:
+def _wait_for_secret(file: Path | None, deadline: float) -> None:
+    """A leader on this host, or on one that shares the file, makes it when it starts. Whoever reads it
+    says what is wrong when it does not come."""
+    is_said = False
+    while (missing := secret_to_come(file)) is not None and time.monotonic() < deadline:
+        if not is_said:
+            is_said = True
+            typer.echo(f"waiting for the leader's secret in {missing}; or copy it there", err=True)
+        time.sleep(_LOOK_S)
+
+
+def _wait_for_leader(host: str, port: int, deadline: float, wait_s: float) -> None:
     """Whichever of us was started first; Unreachable when nobody is there in time."""
     from streamgauge.launch.standalone import why_not_listening
 
-    deadline = time.monotonic() + wait_s
     is_said = False
     while (why := why_not_listening(host, port, _CONNECT_DEADLINE_S)) is not None:
         if time.monotonic() > deadline:

@@ -81,6 +81,7 @@ def _run(
     from streamgauge.cli.running import Manner, resume_run, run_or_print
     from streamgauge.cli.slo import not_with_resume, with_objectives
     from streamgauge.core.run_tags import checked_tags
+    from streamgauge.spec.families import family_of
 
     tags = checked_tags(tag or ())
     how = Manner(master=master, live=LiveWish(live, live_bootstrap), quiet=quiet, debug=debug, tags=tags)
@@ -89,7 +90,7 @@ def _run(
         raise typer.Exit(resume_run(resume, out=out, **how))
     asked = asked_of(make())
     workload = with_objectives(asked.workload, slo)
-    for note in asked.notes:
+    for note in (*asked.notes, *family_of(workload.kind).foretold(workload)):
         if not (quiet or print_workload):
             typer.echo(note, err=True)
     code = run_or_print(workload, only_print=print_workload, out=out, **how)

@@ -75,7 +75,7 @@ def settled(levels: Levels, *, least: int = LEAST_SLOTS, tolerance: float = TOLE
         return Rest(None, Unrest.TOO_SHORT)
     logs = np.log(levels)
     tail = logs[-least:]
-    least = max(least, min(_telling(_noise(tail), tolerance), MOST_LEAST_SLOTS))
+    least = max(least, slots_to_tell(np.exp(tail), tolerance))
     if len(levels) < least:
         return Rest(None, Unrest.TOO_SHORT)
     start = _near(logs, float(np.median(tail)), tail, tolerance)
@@ -91,6 +91,13 @@ def settled(levels: Levels, *, least: int = LEAST_SLOTS, tolerance: float = TOLE
         return Rest(None, Unrest.TREND, math.expm1(change))
     slots = in_slots(rest)
     return _unrest(slots, _trend(slots), tolerance) or Rest(start)
+
+
+def slots_to_tell(levels: Levels, tolerance: float = TOLERANCE) -> int:
+    """How many like these it takes until one half's median is told from the other's to within the tolerance,
+    by the standard error of their difference; not below nor above what is asked for in any case."""
+    noise = _noise(np.log(levels))
+    return min(max(LEAST_SLOTS, math.ceil((2.5 * noise / math.log1p(tolerance)) ** 2)), MOST_LEAST_SLOTS)
 
 
 def judged(levels: Levels, *, tolerance: float = TOLERANCE) -> Rest:
@@ -113,12 +120,6 @@ def in_slots(levels: Levels, most: int = MOST_SLOTS) -> Levels:
         return levels
     whole = len(levels) // together * together
     return np.median(levels[:whole].reshape(-1, together), axis=1)
-
-
-def _telling(noise: float, tolerance: float) -> int:
-    """Slots of which one half's median is told from the other's to within the tolerance, by the standard
-    error of their difference."""
-    return math.ceil((2.5 * noise / math.log1p(tolerance)) ** 2)
 
 
 def _near(logs: Levels, level: float, tail: Levels, tolerance: float) -> int:

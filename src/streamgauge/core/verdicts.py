@@ -60,6 +60,7 @@ class CauseCode(StrEnum):
     # Validity.
     NOT_AT_REST = "not_at_rest"
     NEVER_SETTLED = "never_settled"
+    TOO_SHORT = "too_short"
     RATE_MISSED = "rate_missed"
     GENERATOR_LATE = "generator_late"
     NO_CPU_LEFT = "no_cpu_left"

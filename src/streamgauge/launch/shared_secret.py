@@ -37,6 +37,15 @@ def find_secret(file: Path | None = None) -> str:
     return _read(_chosen(file))
 
 
+def secret_to_come(file: Path | None = None) -> Path | None:
+    """The file that the leader's secret will be in; None: it is there, or was given otherwise."""
+    if file is None and os.environ.get(SECRET_VARIABLE):
+        return None
+    path = _chosen(file)
+    # A leader makes it, then writes it.
+    return None if path.exists() and path.stat().st_size else path
+
+
 def _chosen(file: Path | None) -> Path:
     if file is None and (named := os.environ.get(SECRET_FILE_VARIABLE)):
         file = Path(named)

@@ -88,9 +88,9 @@ class WarmUp(SpecModel):
     """For what, one after the other."""
 
     @property
-    def never_settled(self) -> bool:
-        """Then what was measured is not at rest."""
-        return self.ended is not WarmUpEnding.AT_REST
+    def rested(self) -> bool:
+        """Else what was measured is not at rest."""
+        return self.ended is WarmUpEnding.AT_REST
 
 
 def warm_up_of_parts(parts: Sequence[PartWarmUp]) -> WarmUp:

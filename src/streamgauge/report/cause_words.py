@@ -169,6 +169,11 @@ def _never_settled(cause: Cause) -> str:
     )
 
 
+def _too_short(cause: Cause) -> str:
+    count, needed = (int(cause.figures[name]) for name in ("second_count", "needed_count"))
+    return f"too short to tell whether it was at rest: {count} s were measured, it takes {needed} s"
+
+
 def _trials_failed(cause: Cause) -> str:
     found = cause.figures
     number = int(found["first_repetition_count"])
@@ -250,6 +255,7 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
     CauseCode.TRIALS_FAILED: _trials_failed,
     CauseCode.NOT_AT_REST: _not_at_rest,
     CauseCode.NEVER_SETTLED: _never_settled,
+    CauseCode.TOO_SHORT: _too_short,
     CauseCode.RATE_MISSED: _rate_missed,
     CauseCode.GENERATOR_LATE: _generator_late,
     CauseCode.NO_CPU_LEFT: _no_cpu_left,
@@ -331,6 +337,7 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
 _ADVICE = {
     CauseCode.NOT_AT_REST: "lengthen the warm-up, or lower the rate until it rests",
     CauseCode.NEVER_SETTLED: "raise --warm-up-limit, lower the rate, or stop what else runs here",
+    CauseCode.TOO_SHORT: "measure longer, or let it warm up until it is at rest (auto)",
     CauseCode.RATE_MISSED: "lower the rate, or add producers",
     CauseCode.GENERATOR_LATE: "lower the rate, add producers, or leave the machine to this run",
     CauseCode.NO_CPU_LEFT: "lower the rate, or run the clients on hosts of their own",

@@ -69,6 +69,11 @@ class Family(ABC, Generic[W]):
 
         return OF_MESSAGES
 
+    def foretold(self, workload: W) -> tuple[str, ...]:
+        """What will come of it for certain, and is better known before the start than an hour later; a line
+        each."""
+        return ()
+
     # plan
 
     @abstractmethod

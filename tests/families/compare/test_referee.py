@@ -314,7 +314,7 @@ def test_the_time_limit_ends_it_with_what_there_is(arena: Any, turns: list[int])
 def test_how_each_side_warmed_up_until_at_rest_is_told(arena: Any) -> None:
     assert arena().lead().warm_up == {}, "so many messages as were asked for"
     found = WarmUp.model_validate(arena(warm_up_messages="auto").lead().warm_up)
-    assert not found.never_settled
+    assert found.rested
     assert [(part.part, part.messages) for part in found.parts] == [("a", 1), ("b", 1), ("control", 1)]
 
 

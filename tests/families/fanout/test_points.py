@@ -180,7 +180,7 @@ def test_whether_a_point_holds_is_told_by_the_figures_that_are_shown(
 
 def test_a_point_that_never_came_to_rest_is_not_to_be_quoted(found: dict[str, Any]) -> None:
     assert ("001", "validity", "never_settled") not in found["causes"]
-    [judged], causes = judged_points([found["001"] | {"never_settled": True}])
+    [judged], causes = judged_points([found["001"] | {"rested": False}])
     assert judged["validity"] == "invalid"
     assert "never_settled" in {row["code"] for row in causes if row["verdict"] == "validity"}
 
@@ -194,7 +194,7 @@ def test_how_its_warm_up_ended_is_known_of_a_case(spark: SparkSession) -> None:
         for case, end in zip(plan.cases, ends, strict=True)
     ]
     rows = planned_points(spark, plan.model_copy(update={"cases": cases}), RunStatus()).collect()
-    assert [row["never_settled"] for row in rows] == [False, False, True]
+    assert [row["rested"] for row in rows] == [None, True, False]
 
 
 def test_what_conflation_left_out_is_not_missing(spark: SparkSession) -> None:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamgauge.core.steady_state import LEAST_SLOTS, SLOT_S, settled
+from streamgauge.core.steady_state import LEAST_SLOTS, SLOT_S, settled, slots_to_tell
 from streamgauge.families.compare.section import Operation
 
 BLOCK_MESSAGES: dict[Operation, int] = {"produce": 5000, "consume": 5000, "round_trip": 200}
 """Enough that making a batch and waiting for the last ack is little of it."""
 LEAST_S = LEAST_SLOTS * SLOT_S
 """So long, and for so many blocks as there have to be slots, it has to be at rest: what compiles in the
-background is not done within a few fast blocks."""
+background is not done within a few fast blocks. Blocks that vary much have to last longer, as slots have to:
+up to twice as long."""
 
 
 class BlockRest:
@@ -44,8 +45,14 @@ class BlockRest:
 
     def _least_blocks(self) -> int | None:
         """Those of the last seconds; None: it has not gone on for so long."""
-        ends = self._ends_s
-        if len(ends) < LEAST_SLOTS or ends[-1] - ends[0] < self._least_s:
+        within = self._within(self._least_s)
+        if within is None:
             return None
-        within = sum(end >= ends[-1] - self._least_s for end in ends)
-        return max(LEAST_SLOTS, within)
+        telling = max(slots_to_tell(np.array(times[-within:])) for times in self.times_us.values())
+        return self._within(self._least_s * telling / LEAST_SLOTS)
+
+    def _within(self, seconds: float) -> int | None:
+        ends = self._ends_s
+        if len(ends) < LEAST_SLOTS or ends[-1] - ends[0] < seconds:
+            return None
+        return max(LEAST_SLOTS, sum(end >= ends[-1] - seconds for end in ends))

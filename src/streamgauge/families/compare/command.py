@@ -12,7 +12,6 @@ from streamgauge.core.errors import BadInput
 from streamgauge.flags.options import Acks, Bootstrap, Brokers, EngineChoice, listed
 
 if TYPE_CHECKING:
-    from streamgauge.families.compare.section import Comparison
     from streamgauge.flags.asked import Asked
 
 
@@ -149,24 +148,7 @@ def compare(
         hours = workload.comparison.time_limit / 3600
         note = f"rounds are added until every verdict is there, for {hours:g} hours at most; --time-limit 10m"
         return Asked(workload, (f"{note} for less",))
-    return Asked(workload, _in_vain(workload.comparison))
-
-
-def _in_vain(comparison: Comparison) -> tuple[str, ...]:
-    """Said before the start: afterwards an hour has gone."""
-    from streamgauge.families.compare.paired_ratio import fewest_for_a_verdict
-    from streamgauge.families.compare.planned_comparison import TEMPERATURES
-
-    cells = len(comparison.lengths) * len(comparison.messages)
-    tests = cells * len(comparison.operations) * len(TEMPERATURES)
-    needed = fewest_for_a_verdict(tests)
-    if comparison.until_decided or comparison.repeat >= needed:
-        return ()
-    return (
-        f"{comparison.repeat} repetitions cannot show a difference in {tests} comparisons at once, whatever "
-        f"they find: --repeat {needed} could, or --until-decided, or fewer lengths and messages; all will be "
-        "inconclusive or equivalent",
-    )
+    return Asked(workload)
 
 
 def _bursts(length: int | None, interval: str | None) -> dict[str, Any] | None:

@@ -46,6 +46,11 @@ class Compare(Family["CompareWorkload"]):
 
         return METRICS
 
+    def foretold(self, workload: CompareWorkload) -> tuple[str, ...]:
+        from streamgauge.families.compare.foretold import too_few_repetitions
+
+        return too_few_repetitions(workload.comparison)
+
     def expand(self, workload: CompareWorkload, run_id: str) -> list[Case]:
         from streamgauge.families.compare.cases import the_case
 

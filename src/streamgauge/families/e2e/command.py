@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,13 +17,17 @@ if TYPE_CHECKING:
     from streamgauge.flags.asked import Asked
 
 _ASK_DEADLINE_S = 5.0
+_PORT = 9092
+_HOST_AND_PORT = re.compile(r"(?:[^:\[\]]+|\[[^\]]+\]):(?P<port>[0-9]+)")
 
 
 def e2e(
     kafka_bootstrap_host: Annotated[
         str | None, wish("Kafka to test; else an embedded one is started.")
     ] = None,
-    kafka_bootstrap_port: Annotated[int, typer.Option(help="Its port.", min=1, max=65535)] = 9092,
+    kafka_bootstrap_port: Annotated[
+        int | None, typer.Option(help="Its port; else 9092.", min=1, max=65535, show_default=False)
+    ] = None,
     bootstrap: Annotated[str | None, wish("The same as one: host:port[,host:port …].")] = None,
     target: Annotated[Path | None, wish("Target file: driver, address, client settings.")] = None,
     kafka_topic: Annotated[
@@ -85,10 +90,22 @@ def e2e(
     return Asked(parse(EndToEndWorkload, content, "e2e"), notes)
 
 
-def _address(host: str | None, port: int, bootstrap: str | None) -> str | None:
-    if host is not None and bootstrap is not None:
+def _address(host: str | None, port: int | None, bootstrap: str | None) -> str | None:
+    if host is None:
+        return bootstrap
+    if bootstrap is not None:
         raise BadInput("--bootstrap and --kafka-bootstrap-host both name an address; give one of them")
-    return f"{host}:{port}" if host is not None else bootstrap
+    if "," in host:
+        raise BadInput(f"--kafka-bootstrap-host {host}: is one host; give several as --bootstrap host:port,…")
+    with_port = _HOST_AND_PORT.fullmatch(host)
+    if with_port is None:
+        is_bare_ip6 = host.count(":") > 1 and not host.startswith("[")
+        return f"{f'[{host}]' if is_bare_ip6 else host}:{port or _PORT}"
+    if port is not None and port != int(with_port["port"]):
+        raise BadInput(
+            f"--kafka-bootstrap-host {host}: --kafka-bootstrap-port says {port}; give the port in one of them"
+        )
+    return host
 
 
 def _partitions_there(target: dict[str, Any], topic: str) -> int | None:

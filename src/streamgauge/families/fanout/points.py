@@ -24,7 +24,7 @@ _PLANNED = pa.schema(
         *fields(pa.string(), "case", "series", "via", "scenario", "status", "status_reason"),
         *fields(pa.int64(), "clients"),
         *fields(pa.float64(), "mean_limit_ms"),
-        *fields(pa.bool_(), "holds", "is_skipped", "is_conflated", "never_settled"),
+        *fields(pa.bool_(), "holds", "is_skipped", "is_conflated", "rested"),
     ]
 )
 _BITS = 8
@@ -50,7 +50,7 @@ def _planned_row(case: Case, ended: CaseStatus | None) -> Mapping[str, Any]:
         "status_reason": ended.reason if ended is not None else None,
         "mean_limit_ms": 1000 * point.fanout.mean_limit,
         "is_conflated": point.is_conflated,
-        "never_settled": case.warm_up is not None and case.warm_up.never_settled,
+        "rested": None if case.warm_up is None else case.warm_up.rested,
     }
 
 

@@ -60,7 +60,7 @@ def _judged(row: Row) -> Judged:
         p50_ms=row["p50_ms"],
         p99_ms=row["p99_ms"],
         lag_p99_ms=row["lag_p99_ms"],
-        never_settled=row["never_settled"],
+        rested=row["rested"],
         medians_ms=[second["p50"] for second in row["seconds"] or ()],
         limit=Limit.MACHINE_CPU if share is not None and share > MACHINE_BUSY_SHARE else None,
         machine_share=share,
