@@ -10,6 +10,7 @@ from streamgauge.cli.options import Debug, Run
 def report_command(run: Run, debug: Debug = False) -> None:
     """Write the report of a run again from its results."""
     from streamgauge.cli.finding import find_run
-    from streamgauge.report.write import write_report
+    from streamgauge.cli.reporting import report_of
 
-    typer.echo(write_report(find_run(run)))
+    _, _, page = report_of(find_run(run))
+    typer.echo(page)

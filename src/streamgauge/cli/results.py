@@ -38,7 +38,7 @@ def results_command(
     from streamgauge.report.document import document_text
     from streamgauge.report.message_csv import write_messages
     from streamgauge.report.result_tables import ResultTables
-    from streamgauge.report.results import results_document
+    from streamgauge.report.results import answered_document
     from streamgauge.report.write import shown_of
 
     if as_json + as_csv + messages > 1:
@@ -51,7 +51,7 @@ def results_command(
         write_messages(found, sys.stdout.buffer)
         return
     tables = ResultTables.read(found)
-    document = results_document(found, tables)
+    document = answered_document(found, tables)
     if as_json:
         typer.echo(document_text(document), nl=False)
     elif as_csv:

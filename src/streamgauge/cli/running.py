@@ -12,6 +12,7 @@ from rich.console import Console
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE, NOT_DECIDABLE_EXIT_CODE, NOT_OK_EXIT_CODE
 from streamgauge.cli.finding import find_run
+from streamgauge.cli.reporting import report_of
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.outcomes import Outcome
 from streamgauge.core.run_tags import tag_run
@@ -20,9 +21,6 @@ from streamgauge.core.status import note_stages
 from streamgauge.launch.live_wish import LiveMode, LiveWish
 from streamgauge.launch.run_cycle import RunCycle
 from streamgauge.report.console_renderer import print_shown
-from streamgauge.report.result_tables import ResultTables
-from streamgauge.report.results import results_document
-from streamgauge.report.write import shown_of, write_parts
 from streamgauge.spec.loading import dump_yaml
 from streamgauge.spec.workload import Workload
 
@@ -113,10 +111,7 @@ def _report(cycle: RunCycle, notes: Console, quiet: bool) -> int:
     stages = cycle.stages
     stages.enter(Stage.WRITING)
     try:
-        tables = ResultTables.read(cycle.run)
-        document = results_document(cycle.run, tables)
-        shown = shown_of(document, tables)
-        page = write_parts(cycle.run, document, shown, tables)
+        document, shown, page = report_of(cycle.run)
     finally:
         stages.end()
     note_stages(cycle.run, cycle.stages_s())

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from streamgauge.comparing.blocks import Blocks, Floats
 
@@ -110,4 +110,4 @@ def _value_at(blocks: Blocks, share: float) -> float:
 
 
 def _t(confidence: float, freedom: float) -> float:
-    return float(stats.t.ppf((1 + confidence) / 2, freedom))
+    return float(special.stdtrit(freedom, (1 + confidence) / 2))

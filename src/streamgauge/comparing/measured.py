@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -63,12 +63,16 @@ def measured_run(run: RunDir) -> MeasuredRun:
             raise BadInput(
                 f"{run.location}: runs of kind {document.kind} have no figures to set side by side"
             )
-        own = _cases(run, document)
+        own = measured_cases(run, document)
     return MeasuredRun(run, document, own)
 
 
-def _cases(run: RunDir, document: CasesDocument) -> list[Measured]:
-    times = {case.case: _times(case) for case in document.cases if case.is_measured}
+def measured_cases(
+    run: RunDir, document: CasesDocument, only: Collection[str] | None = None
+) -> list[Measured]:
+    """`only`: ids of the cases that are asked for, when not all are: every message of theirs is read."""
+    cases = [case for case in document.cases if only is None or case.case in only]
+    times = {case.case: _times(case) for case in cases if case.is_measured}
     blocks = read_blocks(run, times)
     return [
         Measured(
@@ -80,7 +84,7 @@ def _cases(run: RunDir, document: CasesDocument) -> list[Measured]:
             _metrics(case),
             partial(_estimate, case, blocks.get(case.case)),
         )
-        for case in document.cases
+        for case in cases
     ]
 
 

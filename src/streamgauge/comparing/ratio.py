@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from scipy import stats
+from scipy import special
 
 from streamgauge.comparing.estimates import Estimate
 
@@ -51,7 +51,9 @@ def ratio_of(
 
     def spans(asked: float) -> tuple[float, float]:
         """How far below and above the difference may be."""
-        reach = stats.t.ppf((1 + asked) / 2, freedom) ** 2 * variance * sum(1 / len(side) for side in both)
+        reach = (
+            special.stdtrit(freedom, (1 + asked) / 2) ** 2 * variance * sum(1 / len(side) for side in both)
+        )
         (base_below, base_above), (new_below, new_above) = (_within(side, asked) for side in both)
         return (
             math.sqrt(reach + new_below**2 + base_above**2),

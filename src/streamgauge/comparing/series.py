@@ -16,11 +16,11 @@ def series_up_to(newest: RunDir, runs: Iterable[RunDir]) -> list[MeasuredRun]:
     """Oldest first. A run that cannot be read, or is not done, is no part of it."""
     last = measured_run(newest)
     wanted = last.document.name, last.document.kind
-    earlier = [run for run in runs if run.id < newest.id and _is_of(run, wanted)]
+    earlier = [run for run in runs if run.id < newest.id and is_of(run, wanted)]
     return [*same_workload((measured_run(run) for run in earlier), last), last]
 
 
-def _is_of(run: RunDir, wanted: tuple[str, str]) -> bool:
+def is_of(run: RunDir, wanted: tuple[str, str]) -> bool:
     try:
         plan = read_plan(run)
         return (plan.name, plan.kind) == wanted and read_status(run).status == "ok"

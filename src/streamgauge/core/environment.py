@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import getpass
 import os
 import platform
 import socket
@@ -39,6 +40,7 @@ _PACKAGES = ("streamgauge", "confluent-kafka", "pyspark", "pyarrow", "numpy")
 def describe_machine() -> dict[str, Any]:
     """What a reader needs to know to set another machine's figures beside these."""
     return {
+        "user": _user(),
         "hostname": socket.gethostname(),
         "machine": platform.machine(),
         "cpu": _cpu_model(),
@@ -52,6 +54,13 @@ def describe_machine() -> dict[str, Any]:
         "python": sys.version.split()[0],
         "versions": {name: _version(name) for name in _PACKAGES},
     }
+
+
+def _user() -> str | None:
+    """Who ran it; a container may have a number and no name."""
+    with contextlib.suppress(OSError, KeyError):
+        return getpass.getuser()
+    return None
 
 
 def _distribution() -> str | None:

@@ -160,7 +160,8 @@ def _too_few(cause: Cause) -> str:
 
 
 def _never_settled(cause: Cause) -> str:
-    if cause.about is None:
+    # Between runs it is about a side, of which no count is told.
+    if cause.about is None or "message_count" not in cause.figures:
         return "never at rest: latency, rate or CPU still changed at the limit of the warm-up, or at the end"
     who = cause.about.upper() if len(cause.about) == 1 else f"the {cause.about}"
     return (

@@ -34,10 +34,16 @@ _LABEL_WIDTH, _GAP = 12, 2
 def print_shown(shown: Shown, console: Console) -> None:
     heading = Text.assemble("Run ", (shown.run, "bold"), "  ", _badge(shown.badge))
     console.print(heading)
+    if shown.answer is not None:
+        console.print(Text(shown.answer.text, f"bold {_STYLES[shown.answer.tone]}".strip()))
+    if shown.since is not None:
+        console.print(Text(shown.since.text, _STYLES[shown.since.tone]))
     if shown.reason:
         console.print(Text(shown.reason, "red"))
     for line in shown.about:
         console.print(Text(line, "dim"))
+    if shown.origin:
+        console.print(Text(" · ".join(said for _, said in shown.origin), "dim"))
     console.print(_verdicts(shown))
     for section in shown.sections:
         if Medium.CONSOLE in section.where:

@@ -92,6 +92,30 @@ class Bottleneck(Part):
     """why, with the figures that say so"""
 
 
+class Claim(Part):
+    """One thing that a run says, with its interval."""
+
+    code: str
+    """what is claimed, one of its family's own"""
+    value: float
+    low: float | None = None
+    high: float | None = None
+    """its interval; null: nothing tells, or it is open"""
+    about: dict[str, str | float | bool | None] = Field(default_factory=dict)
+    """of what, by name, with units"""
+
+
+class Answer(Part):
+    """To the question that a run of its family is made for."""
+
+    claims: list[Claim] = Field(default_factory=list)
+    """the first says most; empty: nothing may be said"""
+    causes: list[Cause] = Field(default_factory=list)
+    """why nothing may be said, or what was left out"""
+    left_out_count: int = 0
+    """parts of the run whose figures may not be quoted, and are not in the claims"""
+
+
 @dataclass(frozen=True)
 class Glance:
     """The few figures of a part by which a run is told from others in a list; None: it has none such."""
@@ -122,6 +146,8 @@ class Document(Part):
     """invalid: figures of at least one case are not to be quoted"""
     objectives: Outcome | None = None
     """the worst of all cases; null: there are no objectives"""
+    answer: Answer | None = None
+    """to what the run was made to find out; null: its family has none, or nobody asked"""
     environment: dict[str, Any]
     """environment.json as it is"""
     stages_s: dict[str, float] = Field(default_factory=dict)

@@ -28,11 +28,16 @@ def shown_markdown(shown: Shown) -> str:
 def _lines(shown: Shown) -> Iterator[str]:
     yield f"# {plain(shown.title)}"
     yield ""
+    for said in (shown.answer, shown.since):
+        if said is not None:
+            yield f"**{plain(said.text)}**\n"
     yield f"Run `{shown.run}`: **{plain(shown.badge.text)}**." + (
         f" {plain(shown.reason)}" if shown.reason else ""
     )
     for line in shown.about:
         yield f"\n{plain(line)}"
+    if shown.origin:
+        yield "\n" + " · ".join(f"{plain(name)}: {plain(said)}" for name, said in shown.origin)
     yield ""
     for verdict in shown.verdicts:
         yield f"- {verdict.name}: **{plain(verdict.words)}**"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any
+from urllib.parse import quote
 
 from streamgauge.report.markup import Markup, data_table, join, tag
 from streamgauge.report.medium import Medium, Tone
@@ -42,6 +43,7 @@ def render_page(shown: Shown, environment: dict[str, object] | None) -> str:
         for number, section in enumerate(shown.sections)
         if Medium.PAGE in section.where
     ]
+    body.append(_links(shown))
     if environment is not None:
         body.append(environment_section(environment))
     first, *rest = shown.reading or ("",)
@@ -55,9 +57,11 @@ def _header(shown: Shown) -> Markup:
         "header",
         tag("p", shown.kicker, class_="kicker"),
         tag("h1", shown.title, " ", _pill(shown.badge)),
-        *(tag("p", line, class_="about") for line in shown.about),
-        tag("p", "Run ", tag("code", shown.run), class_="run-id"),
+        tag("p", shown.answer.text, class_=f"answer {shown.answer.tone}") if shown.answer else None,
         tag("p", shown.reason, class_="run-reason") if shown.reason else None,
+        tag("p", shown.since.text, class_=f"since {shown.since.tone}-note") if shown.since else None,
+        *(tag("p", line, class_="about") for line in shown.about),
+        _origin(shown),
         tag(
             "div",
             *(_fact(fact) for fact in shown.facts),
@@ -65,6 +69,21 @@ def _header(shown: Shown) -> Markup:
             class_="facts",
         ),
     )
+
+
+def _origin(shown: Shown) -> Markup:
+    """Which run it is, and where it comes from."""
+    pairs = (("run", tag("code", shown.run)), *shown.origin)
+    return tag("dl", *(tag("div", tag("dt", name), tag("dd", said)) for name, said in pairs), class_="origin")
+
+
+def _links(shown: Shown) -> Markup | None:
+    """To what lies beside the page, in the order in which people look for it."""
+    if not shown.links:
+        return None
+    items = (tag("li", tag("a", link.text, href=quote(link.path))) for link in shown.links)
+    heading = tag("h2", "Files beside this page", id="files")
+    return tag("section", heading, tag("ul", *items, class_="files"), aria_labelledby="files")
 
 
 def _fact(fact: Fact) -> Markup:

@@ -38,6 +38,14 @@ def results_document(
     return CasesDocument(**head_of(run, plan, {case.case: case for case in cases}), cases=cases)
 
 
+def answered_document(run: RunDir, tables: ResultTables | None = None) -> Document:
+    """The same with the answer to what the run was made for, which may take a look at every message."""
+    tables = tables or _tables(run)
+    document = results_document(run, tables)
+    document.answer = family_of(document.kind).answer(run, document, tables)
+    return document
+
+
 def stored_document(run: RunDir) -> Document:
     """As the report last wrote it; computed where there is none, or none of today's."""
     model = family_of(read_plan(run).kind).document_model() or CasesDocument

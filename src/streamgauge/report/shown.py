@@ -136,6 +136,22 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Said:
+    """The answer to what a run was made to find out, in a sentence."""
+
+    text: str
+    tone: Tone
+
+
+@dataclass(frozen=True)
+class Link:
+    """To a file beside the report."""
+
+    text: str
+    path: str
+
+
+@dataclass(frozen=True)
 class Shown:
     """All there is to see of a run."""
 
@@ -150,6 +166,12 @@ class Shown:
     reason: str | None = None
     reading: Sequence[str] = ()
     """How to read it, a paragraph each."""
+    answer: Said | None = None
+    since: Said | None = None
+    """What is different from the run before."""
+    origin: Sequence[tuple[str, str]] = ()
+    """Who ran it, where, when, how long, against what."""
+    links: Sequence[Link] = ()
     files: Mapping[str, Callable[[], str | bytes]] = field(default_factory=dict)
     """Beside the report: name below its folder → content, made when it is written."""
 

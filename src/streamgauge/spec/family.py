@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
     from streamgauge.plan.plan_file import Plan
-    from streamgauge.report.document import Document
+    from streamgauge.report.document import Answer, Document
     from streamgauge.report.result_tables import ResultTables
     from streamgauge.report.shown import Shown
     from streamgauge.spec.metrics import Metrics
@@ -139,6 +139,15 @@ class Family(ABC, Generic[W]):
     def show(self, document: Document, tables: ResultTables) -> Shown | None:
         """What there is to see in its document: headline, tables, figures, notes; no markup."""
         return None
+
+    def answer(self, run: RunDir, document: Document, tables: ResultTables) -> Answer | None:
+        """What the run says to the question that its family is for: claims with their intervals, from parts
+        whose figures may be quoted; without such a part, why nothing may be said."""
+        return None
+
+    def answer_text(self, answer: Answer) -> str:
+        """The same in one sentence."""
+        raise NotImplementedError(f"family {self.kind} has no words for its answer")
 
     # comparing
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
     from streamgauge.plan.plan_file import Plan
-    from streamgauge.report.document import Document
+    from streamgauge.report.document import Answer, Document
     from streamgauge.report.result_tables import ResultTables
     from streamgauge.report.shown import Shown
     from streamgauge.spec.metrics import Metrics
@@ -107,6 +107,18 @@ class Compare(Family["CompareWorkload"]):
 
         assert isinstance(document, CompareDocument)
         return show_compare(document, tables)
+
+    def answer(self, run: RunDir, document: Document, tables: ResultTables) -> Answer:
+        from streamgauge.families.compare.answer import compare_answer
+        from streamgauge.families.compare.document import CompareDocument
+
+        assert isinstance(document, CompareDocument)
+        return compare_answer(document)
+
+    def answer_text(self, answer: Answer) -> str:
+        from streamgauge.families.compare.answer import compare_text
+
+        return compare_text(answer)
 
     def command(self, name: str) -> Callable[..., Any]:
         from streamgauge.families.compare.command import compare

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from streamgauge.spec.family import Family
 
 if TYPE_CHECKING:
+    from streamgauge.core.run_dir import RunDir
     from streamgauge.families.e2e.workload import EndToEndWorkload
     from streamgauge.plan.cases import Case
+    from streamgauge.report.document import Answer, Document
+    from streamgauge.report.result_tables import ResultTables
 
 
 class EndToEnd(Family["EndToEndWorkload"]):
@@ -36,6 +39,18 @@ class EndToEnd(Family["EndToEndWorkload"]):
         from streamgauge.plan.old_plans import renewed_plan
 
         return renewed_plan(old_plan, self.kind)
+
+    def answer(self, run: RunDir, document: Document, tables: ResultTables) -> Answer:
+        from streamgauge.families.e2e.answer import end_to_end_answer
+        from streamgauge.report.case_document import CasesDocument
+
+        assert isinstance(document, CasesDocument)
+        return end_to_end_answer(run, document)
+
+    def answer_text(self, answer: Answer) -> str:
+        from streamgauge.families.e2e.answer import end_to_end_text
+
+        return end_to_end_text(answer)
 
     def command(self, name: str) -> Callable[..., Any]:
         from streamgauge.families.e2e.command import e2e

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
     from streamgauge.plan.plan_file import Plan
-    from streamgauge.report.document import Document
+    from streamgauge.report.document import Answer, Document
     from streamgauge.report.result_tables import ResultTables
     from streamgauge.report.shown import Shown
     from streamgauge.spec.metrics import Metrics
@@ -107,6 +107,18 @@ class FanOut(Family["FanoutWorkload"]):
 
         assert isinstance(document, FanoutDocument)
         return show_fanout(document, tables)
+
+    def answer(self, run: RunDir, document: Document, tables: ResultTables) -> Answer:
+        from streamgauge.families.fanout.answer import fanout_answer
+        from streamgauge.families.fanout.document import FanoutDocument
+
+        assert isinstance(document, FanoutDocument)
+        return fanout_answer(document)
+
+    def answer_text(self, answer: Answer) -> str:
+        from streamgauge.families.fanout.answer import fanout_text
+
+        return fanout_text(answer)
 
     def command(self, name: str) -> Callable[..., Any]:
         if name == "generate":

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from streamgauge.launch.conduct import Conduct
     from streamgauge.plan.cases import Case
     from streamgauge.plan.plan_file import Plan
-    from streamgauge.report.document import Document
+    from streamgauge.report.document import Answer, Document
     from streamgauge.report.result_tables import ResultTables
     from streamgauge.report.shown import Shown
 
@@ -74,6 +74,18 @@ class Limit(Family["LimitWorkload"]):
 
         assert isinstance(document, LimitDocument)
         return show_limit(document, tables)
+
+    def answer(self, run: RunDir, document: Document, tables: ResultTables) -> Answer:
+        from streamgauge.families.limit.answer import limit_answer
+        from streamgauge.families.limit.document import LimitDocument
+
+        assert isinstance(document, LimitDocument)
+        return limit_answer(document)
+
+    def answer_text(self, answer: Answer) -> str:
+        from streamgauge.families.limit.answer import limit_answer_text
+
+        return limit_answer_text(answer)
 
     def command(self, name: str) -> Callable[..., Any]:
         from streamgauge.families.limit.command import limit

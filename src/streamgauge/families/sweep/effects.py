@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scipy import stats
+from scipy import special
 
 from streamgauge.report.case_document import Case
 from streamgauge.report.knob_points import KNOBS, knob_values, plain_value
@@ -159,5 +159,5 @@ def _interval(log_ratios: Sequence[float]) -> tuple[float, float | None, float |
     if count < 2:
         return math.exp(mean), None, None
     variance = math.fsum((value - mean) ** 2 for value in log_ratios) / (count - 1)
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1)) * math.sqrt(variance / count)
+    reach = float(special.stdtrit(count - 1, (1 + CONFIDENCE) / 2)) * math.sqrt(variance / count)
     return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from streamgauge.families.sweep.workload import SweepWorkload
     from streamgauge.plan.cases import Case
     from streamgauge.plan.plan_file import Plan
-    from streamgauge.report.document import Document
+    from streamgauge.report.document import Answer, Document
     from streamgauge.report.result_tables import ResultTables
     from streamgauge.report.shown import Shown
 
@@ -58,6 +58,18 @@ class Sweep(Family["SweepWorkload"]):
 
         assert isinstance(document, SweepDocument)
         return show_sweep(document, tables)
+
+    def answer(self, run: RunDir, document: Document, tables: ResultTables) -> Answer:
+        from streamgauge.families.sweep.answer import sweep_answer
+        from streamgauge.families.sweep.document import SweepDocument
+
+        assert isinstance(document, SweepDocument)
+        return sweep_answer(document)
+
+    def answer_text(self, answer: Answer) -> str:
+        from streamgauge.families.sweep.answer import sweep_text
+
+        return sweep_text(answer)
 
     def command(self, name: str) -> Callable[..., Any]:
         from streamgauge.families.sweep.command import sweep

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from streamgauge.families.transports.workload import Ladder, TransportsWorkload
     from streamgauge.plan.cases import Case
     from streamgauge.plan.plan_file import Plan
-    from streamgauge.report.document import Document
+    from streamgauge.report.document import Answer, Document
     from streamgauge.report.result_tables import ResultTables
     from streamgauge.report.shown import Shown
 
@@ -83,6 +83,18 @@ class Transports(Family["TransportsWorkload"]):
 
         assert isinstance(document, TransportsDocument)
         return show_transports(document, tables)
+
+    def answer(self, run: RunDir, document: Document, tables: ResultTables) -> Answer:
+        from streamgauge.families.transports.answer import transports_answer
+        from streamgauge.families.transports.document import TransportsDocument
+
+        assert isinstance(document, TransportsDocument)
+        return transports_answer(run, document)
+
+    def answer_text(self, answer: Answer) -> str:
+        from streamgauge.families.transports.answer import transports_text
+
+        return transports_text(answer)
 
     def command(self, name: str) -> Callable[..., Any]:
         from streamgauge.families.transports.command import transports

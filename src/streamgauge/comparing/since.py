@@ -1,0 +1,74 @@
+"""What is different from the last run of the same workload, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from streamgauge.comparing.differences import BETWEEN_RUNS_PERCENT, run_difference
+from streamgauge.comparing.document import DiffVerdict, RunDifference
+from streamgauge.comparing.histories import same_workload
+from streamgauge.comparing.measured import MeasuredRun, measured_run
+from streamgauge.comparing.ratio import CONFIDENCE
+from streamgauge.comparing.series import is_of
+from streamgauge.comparing.show import VERDICT_TONES, VERDICT_WORDS, interval_words, settings_words
+from streamgauge.core.errors import BadInput, CorruptRun
+from streamgauge.core.run_dir import RunDir
+from streamgauge.report.case_document import CasesDocument
+from streamgauge.report.cause_words import cause_text
+from streamgauge.report.document import Document
+from streamgauge.report.medium import Tone
+from streamgauge.report.shown import Said
+
+_MESSAGES_AT_MOST = 20_000_000
+"""Every message of both runs is read: of more than these `streamgauge diff` is to be asked."""
+_TOLD_AT_MOST = 4
+
+
+def since_last(run: RunDir, document: Document, runs: Iterable[RunDir]) -> Said | None:
+    """None: there is no earlier run of the same workload and settings, or its family has no such figures."""
+    wanted = document.name, document.kind
+    newest_first = reversed(list(runs))
+    before = next((each for each in newest_first if each.id < run.id and is_of(each, wanted)), None)
+    if before is None or _message_count(document) > _MESSAGES_AT_MOST:
+        return None
+    try:
+        new, base = measured_run(run), measured_run(before)
+    except (BadInput, CorruptRun):
+        return None
+    if not list(same_workload([base], new)):
+        return None
+    return _said(base, run_difference([base], [new], CONFIDENCE, BETWEEN_RUNS_PERCENT))
+
+
+def _message_count(document: Document) -> int:
+    if not isinstance(document, CasesDocument):
+        return 0
+    return sum(case.accounting.sent for case in document.cases)
+
+
+def _said(base: MeasuredRun, found: RunDifference) -> Said:
+    begin = f"Since the run before ({base.id}): "
+    told = {
+        verdict: [
+            f"{each.metric} {each.ratio:.2f}× ({interval_words(each.interval)})"
+            + ("" if len(found.cases) == 1 else f" of {settings_words(case.settings)}")
+            for case in found.cases
+            for each in case.metrics
+            if each.verdict is verdict and each.ratio is not None
+        ]
+        for verdict in (DiffVerdict.SLOWER, DiffVerdict.FASTER)
+    }
+    parts = [f"{VERDICT_WORDS[verdict]}: {_some(items)}" for verdict, items in told.items() if items]
+    if parts:
+        tones = [VERDICT_TONES[verdict] for verdict, items in told.items() if items]
+        return Said(f"{begin}{'; '.join(parts)}.", tones[0] if len(tones) == 1 else Tone.WARN)
+    if found.count(DiffVerdict.NO_DIFFERENCE_SEEN):
+        return Said(f"{begin}{VERDICT_WORDS[DiffVerdict.NO_DIFFERENCE_SEEN]}.", Tone.QUIET)
+    why = next((cause for case in found.cases for each in case.metrics for cause in each.causes), None)
+    reason = "" if why is None else f": {why.about or 'both'}: {cause_text(why)}"
+    return Said(f"{begin}a difference may not be called{reason}.", Tone.QUIET)
+
+
+def _some(items: list[str]) -> str:
+    more = len(items) - _TOLD_AT_MOST
+    return ", ".join(items[:_TOLD_AT_MOST]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from streamgauge.analysis.pipeline import analyze_with
+from streamgauge.comparing import since
+from streamgauge.comparing.estimates import Estimate
+from streamgauge.comparing.measured import Measured, MeasuredRun, measured_run
+from streamgauge.comparing.since import since_last
+from streamgauge.core.run_dir import RunDir, runs_in
+from streamgauge.core.verdicts import Cause, CauseCode, Validity, cause
+from streamgauge.report.document import ValidityVerdict
+from streamgauge.report.medium import Tone
+from streamgauge.report.results import results_document
+from streamgauge.spec.metrics import RATE, Metric
+
+from ..golden import stored
+
+
+def _no_spark() -> object:
+    raise AssertionError("these runs are small")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same run three times, one after another; the last has another name."""
+    runs = tmp_path_factory.mktemp("runs")
+    made = stored.copy_of("e2e", tmp_path_factory.mktemp("stored"))
+    analyze_with(_no_spark, made)
+    for number, name in enumerate(("e2e", "e2e", "other"), 1):
+        run = runs / f"2026010{number}-000000-{name}-000{number}"
+        shutil.copytree(made.local(), run)
+        plan = json.loads((run / "plan.json").read_text())
+        plan |= {"run": run.name, "name": name}
+        (run / "plan.json").write_text(json.dumps(plan))
+    return runs
+
+
+def _runs(folder: Path) -> list[RunDir]:
+    return runs_in(str(folder))
+
+
+def test_the_same_again_is_no_difference(folder: Path) -> None:
+    first, second, other = _runs(folder)
+    said = since_last(second, results_document(second), _runs(folder))
+    assert said is not None
+    assert said.text == f"Since the run before ({first.id}): no difference seen."
+    assert said.tone is Tone.QUIET
+    assert since_last(first, results_document(first), _runs(folder)) is None
+    assert since_last(other, results_document(other), _runs(folder)) is None
+
+
+def test_nothing_is_called_where_validity_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    doubt = ValidityVerdict(verdict=Validity.INVALID, causes=[cause(CauseCode.NEVER_SETTLED)])
+
+    def doubtful(run: RunDir) -> MeasuredRun:
+        found = measured_run(run)
+        return replace(found, parts=[replace(part, validity=doubt) for part in found.parts])
+
+    monkeypatch.setattr(since, "measured_run", doubtful)
+    first, second, _ = _runs(folder)
+    said = since.since_last(second, results_document(second), [first])
+    assert said is not None
+    assert said.text.startswith(
+        f"Since the run before ({first.id}): a difference may not be called: base: never at rest: "
+    )
+    assert said.tone is Tone.QUIET
+
+
+def test_what_is_slower_and_what_is_faster_are_both_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slower(run: RunDir) -> MeasuredRun:
+        found = measured_run(run)
+        times = 3.0 if run.id.startswith("20260102") else 1.0
+
+        def changed(part: Measured, metric: Metric) -> Estimate | Cause:
+            told = part.estimate(metric)
+            if isinstance(told, Cause) or metric == RATE:
+                return told
+            value = times * told.value
+            return Estimate(value, lambda _: (0.97 * value, 1.03 * value))
+
+        return replace(found, parts=[replace(part, estimate=partial(changed, part)) for part in found.parts])
+
+    monkeypatch.setattr(since, "measured_run", slower)
+    first, second, _ = _runs(folder)
+    said = since.since_last(second, results_document(second), [first])
+    assert said is not None
+    assert re.search(r"slower: p50 3.00× \(\d", said.text), said.text
+    assert said.tone is Tone.BAD
