@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -10,10 +10,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from streamgauge.cli.help_pages import HelpfulCommand, HelpfulGroup
 from streamgauge.spec.families import all_families, broken_families
 from streamgauge.spec.family import Family
 
-_BEFORE = {"run": ("run:run_command", "Run a workload, analyse it, and write the report.")}
+_BEFORE = {
+    "init": ("init:init_command", "Write a workload with comments, to be changed and run."),
+    "run": ("run:run_command", "Run a workload, analyse it, and write the report."),
+}
 _AFTER = {
     "analyze": ("analyze:analyze_command", "Compute the results of a run again from its events."),
     "report": ("report:report_command", "Write the report of a run again from its results."),
@@ -41,6 +45,10 @@ _AFTER = {
         "gateway:gateway_command",
         "Push Kafka's records to live clients: Lightstreamer's own, over WebSocket or HTTP.",
     ),
+    "doctor": (
+        "doctor:doctor_command",
+        "Look whether this machine can measure: Java, limits, clock, and how much noise there is.",
+    ),
     "leader": (
         "leader:leader_command",
         "Lead a cluster: wait for followers; then run the test asked for, or keep them until Ctrl-C.",
@@ -56,13 +64,33 @@ _AFTER = {
 """Those of no family: where they are, and what they do."""
 
 
-class Commands(TyperGroup):
+_HEADINGS = {
+    "Measure": ("init", "run"),
+    "Look at what came out": ("results", "report", "plot", "runs", "diff", "check", "analyze"),
+    "Machines, clusters and servers": ("doctor", "cluster", "topic", "leader", "follower", "gateway"),
+}
+"""Where a command stands in the list; families' commands measure, and others stand at the end."""
+
+
+class Commands(HelpfulGroup):
     """What a list of commands needs is known without them; one that is called for is imported then."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         for words in broken_families().values():
             typer.echo(f"streamgauge: {words}", err=True)
         return [*_BEFORE, *_of_families(), *_AFTER]
+
+    def command_lines(self, ctx: Any) -> Iterator[str]:
+        names = self.list_commands(ctx)
+        headed = [name for listed in _HEADINGS.values() for name in listed]
+        of_families = _of_families()
+        headings = dict(_HEADINGS) | {"Measure": ("init", "run", *of_families)}
+        rest = [name for name in names if name not in headed and name not in of_families]
+        for heading, listed in (*headings.items(), ("More", rest)):
+            if found := [name for name in listed if name in names]:
+                yield from ("", heading)
+                yield from self.listed(ctx, found)
+        yield from ("", "streamgauge COMMAND -h says more of each.")
 
     def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | TyperGroup | None:
         """A sign in its place: its name, and what it does."""
@@ -107,11 +135,21 @@ def _made(name: str, found: typer.Typer | Callable[..., Any], words: str | None)
     app = found
     if not isinstance(app, typer.Typer):
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        app.command(name, help=words)(found)
+        app.command(name, help=words, cls=HelpfulCommand, context_settings=_context_of(found))(found)
     made: Any = typer.main.get_command(app)
     made.name = name
+    if isinstance(made, HelpfulCommand):
+        made.examples = getattr(found, "examples", ())
+        made.aliases = getattr(found, "aliases", {})
     assert isinstance(made, (TyperCommand, TyperGroup))
     return made
+
+
+def _context_of(found: Any) -> dict[str, Any]:
+    """A command that hands flags on to another does not look at them itself."""
+    if getattr(found, "hands_on", False):
+        return {"ignore_unknown_options": True, "allow_extra_args": True}
+    return {}
 
 
 def _tell_version(is_asked: bool) -> None:
@@ -132,6 +170,7 @@ app = typer.Typer(
     help="One benchmarking suite for Kafka and what people weigh against it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 

@@ -28,15 +28,22 @@ _JOIN_DEADLINE_S = 45.0
 
 
 def follower_command(
-    leader_host: Annotated[str, typer.Option(help="Where the leader is.")],
-    leader_port: Annotated[int, typer.Option(help="Its port.", min=1, max=65535)] = 7077,
+    leader_host: Annotated[str, typer.Option(metavar="HOST", help="Where the leader is.")],
+    leader_port: Annotated[int, typer.Option(metavar="PORT", help="Its port.", min=1, max=65535)] = 7077,
     cores: Annotated[
         int | None,
-        typer.Option(help="How many agents to take; else one a core.", min=1, show_default=False),
+        typer.Option(
+            metavar="COUNT",
+            help="How many agents to take; else one for each core.",
+            min=1,
+            show_default=False,
+        ),
     ] = None,
-    host: Annotated[str | None, wish("Own address; else the one towards the leader.")] = None,
-    name: Annotated[str | None, wish("Name in results; else the host's, or --host.")] = None,
-    wait: Annotated[float, typer.Option(help="Seconds within which the leader must be there.")] = 600.0,
+    host: Annotated[str | None, wish("Own address; else the one towards the leader.", metavar="HOST")] = None,
+    name: Annotated[str | None, wish("Name in results; else the host's, or --host.", metavar="NAME")] = None,
+    wait: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Within which the leader must be there.")
+    ] = 600.0,
     secret_file: SecretFile = None,
     debug: Debug = False,
 ) -> None:

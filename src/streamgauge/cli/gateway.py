@@ -26,19 +26,23 @@ def gateway_command(
             metavar="FILE", help="adapters.xml or gateway.yaml (docs/gateway.md).", show_default=False
         ),
     ] = None,
-    host: Annotated[str | None, typer.Option(help="Where to listen.", show_default="127.0.0.1")] = None,
+    host: Annotated[
+        str | None, typer.Option(metavar="HOST", help="Where to listen.", show_default="127.0.0.1")
+    ] = None,
     port: Annotated[
-        int | None, typer.Option(help="0: any that is free.", min=0, max=65_535, show_default="8080")
+        int | None,
+        typer.Option(metavar="PORT", help="0: any that is free.", min=0, max=65_535, show_default="8080"),
     ] = None,
     monitoring_host: Annotated[
         str | None,
-        typer.Option(help="Where /healthz and /metrics are.", show_default="127.0.0.1"),
+        typer.Option(metavar="HOST", help="Where /healthz and /metrics are.", show_default="127.0.0.1"),
     ] = None,
     monitoring_port: Annotated[
-        int | None, typer.Option(help="0: any that is free.", min=0, max=65_535, show_default="0")
+        int | None,
+        typer.Option(metavar="PORT", help="0: any that is free.", min=0, max=65_535, show_default="0"),
     ] = None,
     processes: Annotated[
-        int, typer.Option(help="How many share the port and the clients.", min=1, max=64)
+        int, typer.Option(metavar="COUNT", help="How many share the port and the clients.", min=1, max=64)
     ] = 1,
     check: Annotated[
         bool, typer.Option("--check", help="Only say whether the configuration is right, and safe.")
@@ -54,34 +58,47 @@ def gateway_command(
         ),
     ] = None,
     default_diff_order: Annotated[
-        str | None, wish("jsonpatch and diff_match_patch, or one.", rich_help_panel=_SERVER)
+        str | None, wish("jsonpatch and diff_match_patch, or one.", metavar="NAME,…", rich_help_panel=_SERVER)
     ] = None,
-    jsonpatch_min_length: Annotated[str | None, wish("A number, or none.", rich_help_panel=_SERVER)] = None,
+    jsonpatch_min_length: Annotated[
+        str | None,
+        wish("Bytes from which on a patch is tried, or none.", metavar="BYTES", rich_help_panel=_SERVER),
+    ] = None,
     max_delay_millis: Annotated[
-        int | None, wish("For updates to share a frame.", rich_help_panel=_SERVER)
+        int | None,
+        wish("How long updates may wait to share a frame, in ms.", metavar="MS", rich_help_panel=_SERVER),
     ] = None,
     allowed_origin: Annotated[
         list[str] | None,
-        wish("Of web pages; several times.", rich_help_panel=_SERVER),
+        wish("Of web pages that may connect; several times.", metavar="URL", rich_help_panel=_SERVER),
     ] = None,
     tls_certificate: Annotated[
-        Path | None, typer.Option(metavar="PEM", show_default=False, rich_help_panel=_SERVER)
+        Path | None, wish("Of the server, for https and wss.", metavar="PEM", rich_help_panel=_SERVER)
     ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option(metavar="PEM", show_default=False, rich_help_panel=_SERVER)
+    tls_key: Annotated[Path | None, wish("Its private key.", metavar="PEM", rich_help_panel=_SERVER)] = None,
+    max_sessions: Annotated[
+        str | None, wish("Of one process, or unlimited.", metavar="COUNT", rich_help_panel=_LIMITS)
     ] = None,
-    max_sessions: Annotated[str | None, wish("Of one process.", rich_help_panel=_LIMITS)] = None,
     max_sessions_per_address: Annotated[
-        str | None, typer.Option(show_default=False, rich_help_panel=_LIMITS)
+        str | None, wish("From one address, or unlimited.", metavar="COUNT", rich_help_panel=_LIMITS)
     ] = None,
-    max_subscriptions: Annotated[str | None, wish("Of one session.", rich_help_panel=_LIMITS)] = None,
-    max_request_bytes: Annotated[str | None, wish("50000, 64KiB …", rich_help_panel=_LIMITS)] = None,
+    max_subscriptions: Annotated[
+        str | None, wish("Of one session, or unlimited.", metavar="COUNT", rich_help_panel=_LIMITS)
+    ] = None,
+    max_request_bytes: Annotated[
+        str | None, wish("Of one request: 50000, 64KiB.", metavar="BYTES", rich_help_panel=_LIMITS)
+    ] = None,
     max_request_rate: Annotated[
-        str | None, wish("Of one connection: 500/s.", rich_help_panel=_LIMITS)
+        str | None, wish("Requests of one connection: 500/s.", metavar="RATE", rich_help_panel=_LIMITS)
     ] = None,
     users: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Who may come.", show_default=False, rich_help_panel=_USERS),
+        typer.Option(
+            metavar="FILE",
+            help="Who may connect, with their passwords' hashes.",
+            show_default=False,
+            rich_help_panel=_USERS,
+        ),
     ] = None,
     hash_password: Annotated[
         str | None,

@@ -40,13 +40,20 @@ _ALL = "0.0.0.0"
 def _lead(
     asked: Callable[[], Any] | None,
     *,
-    leader_expect_offers: Annotated[int, typer.Option(help="How many followers to wait for.", min=1)] = 1,
+    leader_expect_offers: Annotated[
+        int, typer.Option(metavar="COUNT", help="How many followers to wait for.", min=1)
+    ] = 1,
     leader_host: Annotated[
-        str | None, wish("Address to listen on, * for all; else this host's own towards the world.")
+        str | None,
+        wish("Address to listen on, * for all; else this host's own towards the world.", metavar="HOST"),
     ] = None,
-    leader_port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 7077,
+    leader_port: Annotated[
+        int, typer.Option(metavar="PORT", help="Port to listen on.", min=1, max=65535)
+    ] = 7077,
     secret_file: SecretFile = None,
-    wait: Annotated[float, typer.Option(help="Seconds within which all followers must have come.")] = 600.0,
+    wait: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Within which all followers must have come.")
+    ] = 600.0,
     out: Out = "runs",
     tag: Tags = None,
     quiet: Quiet = False,

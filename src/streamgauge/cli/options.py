@@ -17,7 +17,7 @@ from streamgauge.flags.options import wish
 from streamgauge.launch.live_wish import LiveMode
 from streamgauge.launch.shared_secret import SECRET_FILE_VARIABLE
 
-Master = Annotated[str | None, wish("Spark master; else local, with a slot for every agent.")]
+Master = Annotated[str | None, wish("Spark master; else local, with a slot for every agent.", metavar="URL")]
 
 
 def _remember_secret(file: Path | None) -> Path | None:

@@ -28,7 +28,10 @@ def plot_command(
     x: Annotated[
         str | None,
         typer.Option(
-            "--x", help="The knob to plot over: partitions, message-size …", show_default="that was turned"
+            "--x",
+            metavar="KNOB",
+            help="The knob to plot over: partitions, size …",
+            show_default="that was turned",
         ),
     ] = None,
     out: Annotated[

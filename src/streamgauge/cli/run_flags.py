@@ -59,6 +59,8 @@ def that_runs(
     run.__signature__ = inspect.Signature(list(flags.values()))  # type: ignore[attr-defined]
     run.__annotations__ = {name: flag.annotation for name, flag in flags.items()}
     run.__doc__ = command.__doc__
+    run.examples = getattr(command, "examples", ())  # type: ignore[attr-defined]
+    run.aliases = getattr(command, "aliases", {})  # type: ignore[attr-defined]
     return run
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from streamgauge.cli.help_pages import HelpfulCommand, HelpfulGroup
 from streamgauge.core.errors import BadInput
 from streamgauge.core.units import counted
 from streamgauge.flags.options import Bootstrap, Debug, TargetFile, wish
@@ -18,21 +19,23 @@ if TYPE_CHECKING:
 
     from streamgauge.drivers.kafka.driver import KafkaDriver
 
-topic_app = typer.Typer(help="Make, list and delete topics of a Kafka cluster.", no_args_is_help=True)
+topic_app = typer.Typer(
+    cls=HelpfulGroup, help="Make, list and delete topics of a Kafka cluster.", no_args_is_help=True
+)
 
 _DEADLINE_S = 15.0
 
 Names = Annotated[list[str], typer.Argument(metavar="TOPIC…", help="Names of topics.", show_default=False)]
 
 
-@topic_app.command()
+@topic_app.command(cls=HelpfulCommand)
 def create(
     names: Names,
-    partitions: Annotated[int, typer.Option(help="Partitions of each.", min=1)] = 1,
-    replicas: Annotated[int, typer.Option(help="Replicas of each.", min=1)] = 1,
+    partitions: Annotated[int, typer.Option(metavar="COUNT", help="Partitions of each.", min=1)] = 1,
+    replicas: Annotated[int, typer.Option(metavar="COUNT", help="Replicas of each.", min=1)] = 1,
     config: Annotated[
         list[str] | None,
-        wish("A setting, as in retention.ms=60000; again for more."),
+        wish("A setting, as in retention.ms=60000; again for more.", metavar="NAME=VALUE"),
     ] = None,
     bootstrap: Bootstrap = None,
     target: TargetFile = None,
@@ -54,7 +57,7 @@ def create(
         typer.echo(f"made {name}: {counted(partitions, 'partition')}, {counted(replicas, 'replica')}")
 
 
-@topic_app.command("list")
+@topic_app.command("list", cls=HelpfulCommand)
 def list_topics(
     bootstrap: Bootstrap = None,
     target: TargetFile = None,
@@ -78,7 +81,7 @@ def list_topics(
         typer.echo("no topics", err=True)
 
 
-@topic_app.command()
+@topic_app.command(cls=HelpfulCommand)
 def delete(
     names: Names, bootstrap: Bootstrap = None, target: TargetFile = None, debug: Debug = False
 ) -> None:

@@ -30,9 +30,21 @@ class EngineChoice(StrEnum):
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Debug = Annotated[bool, typer.Option("--debug", "-d", help="Show debug output and tracebacks.")]
-Brokers = Annotated[int | None, typer.Option(help="Brokers of the embedded Kafka.", show_default="1")]
-Bootstrap = Annotated[str | None, wish("Kafka to test, host:port[,host:port …]; else an embedded one.")]
-TargetFile = Annotated[Path | None, wish("Target file: driver, address, client settings.")]
+Brokers = Annotated[
+    int | None, typer.Option(metavar="COUNT", help="Brokers of the embedded Kafka.", show_default="1")
+]
+Bootstrap = Annotated[
+    str | None,
+    wish(
+        "Kafka to test: one address or several with commas between; else an embedded one.",
+        metavar="HOST:PORT",
+    ),
+]
+TargetFile = Annotated[Path | None, wish("Target file: driver, address, client settings.", metavar="FILE")]
+WarmUpLimit = Annotated[
+    str, typer.Option(metavar="TIME", help="How long --warm-up auto may wait for rest: 60s, 2min.")
+]
+Replicas = Annotated[int, typer.Option(metavar="COUNT", help="Replicas of each partition.")]
 Slo = Annotated[
     list[str] | None,
     typer.Option(
@@ -59,3 +71,16 @@ Tags = Annotated[
 def listed(text: str) -> list[str]:
     """Words of a flag with commas between."""
     return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def size_option(usual: str = "700", several: bool = False) -> Any:
+    more = "; several with commas between" if several else ""
+    return typer.Option(metavar="BYTES", help=f"Size of a message: {usual}, 1KiB{more}.")
+
+
+def count_option(words: str, **more: Any) -> Any:
+    return typer.Option(metavar="COUNT", help=words, **more)
+
+
+def time_option(words: str, **more: Any) -> Any:
+    return typer.Option(metavar="TIME", help=words, **more)

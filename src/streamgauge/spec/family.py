@@ -48,6 +48,9 @@ class Family(ABC, Generic[W]):
     commands: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Name → what `streamgauge --help` says of it, in one line."""
 
+    field_words: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """What its own fields of a workload mean, by name: `init` writes it beside them."""
+
     roles: ClassVar[tuple[str, ...]] = ("producer", "consumer")
     """That agents of its cases may have."""
 

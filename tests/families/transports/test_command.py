@@ -55,7 +55,7 @@ def test_a_transport_without_java_makes_it_the_engine_python() -> None:
         (["--rps", "100k", "--iterations", "100k"], "last 1 s, which is too short to tell anything"),
         (["--rps", "1k", "--seconds", "1s"], "too short to tell anything"),
         (["--rps", "1k", "--seconds", "9s", "--iterations", "9k"], "both say how long"),
-        (["--rps", "fast"], "--rps fast:"),
+        (["--rps", "fast"], "--rate fast:"),
         (["--rps", "0"], "rates above 0"),
         (["--warm-up", "some"], "--warm-up some:"),
         (["--warm-up", "auto"], "the loops of engine jvm are told beforehand how many messages to send"),

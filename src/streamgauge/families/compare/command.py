@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamgauge.core.errors import BadInput
-from streamgauge.flags.options import Acks, Bootstrap, Brokers, EngineChoice, listed
+from streamgauge.flags.groups import told_by
+from streamgauge.flags.options import (
+    Acks,
+    Bootstrap,
+    Brokers,
+    EngineChoice,
+    Replicas,
+    WarmUpLimit,
+    count_option,
+    listed,
+    time_option,
+)
 
 if TYPE_CHECKING:
     from streamgauge.flags.asked import Asked
@@ -25,44 +36,65 @@ class ProcessChoice(StrEnum):
     shared = "shared"
 
 
+@told_by(
+    "streamgauge compare --a one.yaml --b two.yaml",
+    "streamgauge compare --a one.yaml --b two.yaml --size 100,10kB --messages 1000 --repeat 30",
+    "streamgauge compare --a old.yaml --b new.yaml --until-decided --time-limit 30min",
+    aliases={"--length": "--size", "--warm-up-messages": "--warm-up"},
+)
 def compare(
     a: Annotated[str, typer.Option("--a", metavar="T1", help="A: a driver's name, or a target file.")],
     b: Annotated[str, typer.Option("--b", metavar="T2", help="B: the same.")],
-    length: Annotated[
-        str, typer.Option(help="Lengths of a message, with commas between: 10,1kB,100kB.")
+    size: Annotated[
+        str, typer.Option(metavar="BYTES", help="Sizes of a message, with commas between: 10,1kB,100kB.")
     ] = "10,100,1000,10000,100000",
     messages: Annotated[
         str | None,
-        typer.Option(help="Messages of a test.", show_default="10,100,1000,10000; 10,100 with --round-trip"),
+        typer.Option(
+            metavar="COUNT",
+            help="Messages of a test, with commas between.",
+            show_default="10,100,1000,10000; 10,100 with --round-trip",
+        ),
     ] = None,
-    repeat: Annotated[
-        int, typer.Option(help="Repetitions of each test, beside one that is not counted.")
-    ] = 20,
+    repeat: Annotated[int, count_option("Repetitions of each test, beside one that is not counted.")] = 20,
     until_decided: Annotated[
         bool,
         typer.Option("--until-decided", help="Add rounds where a verdict is open; --repeat is the least."),
     ] = False,
     time_limit: Annotated[
-        str | None, typer.Option(help="For all of it; what is open then stays open.", show_default="12h")
+        str | None, time_option("For all of it; what is open then stays open.", show_default="12h")
     ] = None,
     topic_prefix: Annotated[
         str | None,
         typer.Option(
-            help="Topics are {prefix}__{name}__{length}__{n}.", show_default="testTopic-{the run's name}"
+            metavar="NAME",
+            help="Topics are {prefix}__{name}__{length}__{n}.",
+            show_default="testTopic-{the run's name}",
         ),
     ] = None,
-    partitions: Annotated[int, typer.Option(help="Partitions of each topic.")] = 1,
-    replicas: Annotated[int, typer.Option(help="Replicas of each topic.")] = 1,
+    partitions: Annotated[int, count_option("Partitions of each topic.")] = 1,
+    replicas: Replicas = 1,
     leave_topics: Annotated[bool, typer.Option("--leave-topics", help="Do not delete the topics.")] = False,
     preset: Annotated[
         Preset, typer.Option(help="fair: same settings for both; seed: those of the KNet benchmark.")
     ] = Preset.fair,
-    linger_ms: Annotated[int | None, typer.Option(help="Over the preset's; so are the next ones.")] = None,
-    batch_size: Annotated[str | None, typer.Option(help="Bytes of a producer's batch.")] = None,
-    max_in_flight: Annotated[int | None, typer.Option(help="Unanswered requests to a broker.")] = None,
-    send_buffer: Annotated[str | None, typer.Option(help="Bytes of the socket's send buffer.")] = None,
-    receive_buffer: Annotated[str | None, typer.Option(help="Bytes of its receive buffer.")] = None,
-    fetch_min_bytes: Annotated[str | None, typer.Option(help="What a broker waits for.")] = None,
+    linger_ms: Annotated[
+        int | None,
+        typer.Option(
+            metavar="MS", help="Linger of a producer, in ms, over the preset's; so are the next ones."
+        ),
+    ] = None,
+    batch_size: Annotated[str | None, typer.Option(metavar="BYTES", help="Of a producer's batch.")] = None,
+    max_in_flight: Annotated[int | None, count_option("Unanswered requests to a broker.")] = None,
+    send_buffer: Annotated[
+        str | None, typer.Option(metavar="BYTES", help="Of the socket's send buffer.")
+    ] = None,
+    receive_buffer: Annotated[
+        str | None, typer.Option(metavar="BYTES", help="Of its receive buffer.")
+    ] = None,
+    fetch_min_bytes: Annotated[
+        str | None, typer.Option(metavar="BYTES", help="What a broker waits for.")
+    ] = None,
     acks: Annotated[Acks | None, typer.Option(help="Who has to confirm a message.")] = None,
     check_on_consume: Annotated[
         bool, typer.Option("--check-on-consume", help="Check every value, within the measured time.")
@@ -73,10 +105,10 @@ def compare(
     ] = False,
     burst_length: Annotated[
         int | None,
-        typer.Option(help="Pause after so many messages.", show_default="100 with --burst-interval"),
+        count_option("Pause after so many messages.", show_default="100 with --burst-interval"),
     ] = None,
     burst_interval: Annotated[
-        str | None, typer.Option(help="How long, uncounted.", show_default="100ms with --burst-length")
+        str | None, time_option("How long, uncounted.", show_default="100ms with --burst-length")
     ] = None,
     engine: Annotated[
         EngineChoice, typer.Option(help="Where the loop runs: in Python, or in the JVM of the library.")
@@ -87,13 +119,14 @@ def compare(
     process: Annotated[
         ProcessChoice, typer.Option(help="A process for each library, or one for all.")
     ] = ProcessChoice.own,
-    warm_up_messages: Annotated[
+    warm_up: Annotated[
         str,
         typer.Option(
-            help="Of each library, before the first test: auto (until it is at rest), none, or how many."
+            metavar="COUNT",
+            help="Of each library, before the first test: auto (until it is at rest), none, or how many.",
         ),
     ] = "auto",
-    warm_up_limit: Annotated[str, typer.Option(help="How long auto may wait for that.")] = "60s",
+    warm_up_limit: WarmUpLimit = "60s",
     bootstrap: Bootstrap = None,
     brokers: Brokers = None,
 ) -> Asked:
@@ -112,7 +145,7 @@ def compare(
     }
     usual = "10,100" if round_trip else "10,100,1000,10000"
     comparison: dict[str, Any] = {
-        "lengths": listed(length),
+        "lengths": listed(size),
         "messages": listed(usual if messages is None else messages),
         "repeat": repeat,
         "until_decided": until_decided,
@@ -134,7 +167,7 @@ def compare(
         "engine": engine.value,
         "mix_engines": mix_engines,
         "process": process.value,
-        "warm_up_messages": warm_up_messages,
+        "warm_up_messages": warm_up,
         "warm_up_limit": warm_up_limit,
     }
     content = {

@@ -35,6 +35,12 @@ class Compare(Family["CompareWorkload"]):
     commands: ClassVar = {
         "compare": "Compare two client libraries: the same short tests in turn, with a verdict for each."
     }
+    field_words: ClassVar = {
+        "comparison": "what two libraries do in turn",
+        "lengths": "bytes of a message",
+        "messages": "how many in each test",
+        "repeat": "repetitions of each test: more see smaller differences",
+    }
 
     def workload_model(self) -> type[CompareWorkload]:
         from streamgauge.families.compare.workload import CompareWorkload

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streamgauge.core.errors import BadInput, Unreachable
 from streamgauge.core.units import counted
-from streamgauge.flags.options import Acks, Brokers, wish
+from streamgauge.flags.groups import told_by
+from streamgauge.flags.options import (
+    Acks,
+    Bootstrap,
+    Brokers,
+    Replicas,
+    TargetFile,
+    WarmUpLimit,
+    count_option,
+    size_option,
+    wish,
+)
 
 if TYPE_CHECKING:
     from streamgauge.flags.asked import Asked
@@ -21,34 +31,64 @@ _PORT = 9092
 _HOST_AND_PORT = re.compile(r"(?:[^:\[\]]+|\[[^\]]+\]):(?P<port>[0-9]+)")
 
 
+@told_by(
+    "streamgauge e2e",
+    "streamgauge e2e --rate 10k/s --duration 60s --size 1KiB --partitions 4 --consumers 2",
+    "streamgauge e2e --bootstrap broker-1:9092 --kafka-topic orders --acks 1 --slo 'p99<20ms'",
+    aliases={
+        "--test-producer-processes": "--producers",
+        "--test-consumer-processes": "--consumers",
+        "--test-produce-messages": "--messages",
+        "--test-produce-rate": "--rate",
+        "--producer-acks": "--acks",
+        "--message-size": "--size",
+        "--warm-up-messages": "--warm-up",
+    },
+)
 def e2e(
+    rate: Annotated[
+        str,
+        typer.Option(
+            metavar="RATE", help="Messages a second, all producers together: 1000, 10k/s, or unlimited."
+        ),
+    ] = "1000",
+    messages: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COUNT", help="Messages, all producers together: 10000, 1M.", show_default="10000"
+        ),
+    ] = None,
+    duration: Annotated[
+        str | None, wish("Instead of --messages: how long to measure: 60s, 5min.", metavar="TIME")
+    ] = None,
+    size: Annotated[str, size_option()] = "700",
+    acks: Annotated[Acks, typer.Option(help="Who has to confirm a message.")] = Acks.all,
+    producers: Annotated[int, count_option("Producers, a process each.")] = 1,
+    consumers: Annotated[int, count_option("Consumers, a process each; 0: nobody reads.")] = 1,
+    partitions: Annotated[
+        int | None,
+        wish("Partitions of the topic; else its own, or one for each consumer.", metavar="COUNT"),
+    ] = None,
+    replicas: Replicas = 1,
+    warm_up: Annotated[
+        str,
+        typer.Option(
+            metavar="COUNT", help="Sent ahead and kept apart: auto (until it is at rest), none, or how many."
+        ),
+    ] = "auto",
+    warm_up_limit: WarmUpLimit = "60s",
     kafka_bootstrap_host: Annotated[
-        str | None, wish("Kafka to test; else an embedded one is started.")
+        str | None, wish("Kafka to test; else an embedded one is started.", metavar="HOST")
     ] = None,
     kafka_bootstrap_port: Annotated[
-        int | None, typer.Option(help="Its port; else 9092.", min=1, max=65535, show_default=False)
+        int | None,
+        typer.Option(metavar="PORT", help="Its port; else 9092.", min=1, max=65535, show_default=False),
     ] = None,
-    bootstrap: Annotated[str | None, wish("The same as one: host:port[,host:port …].")] = None,
-    target: Annotated[Path | None, wish("Target file: driver, address, client settings.")] = None,
+    bootstrap: Bootstrap = None,
+    target: TargetFile = None,
     kafka_topic: Annotated[
-        str | None, wish("Topic; made if it is not there, else used with its partitions.")
+        str | None, wish("Topic; made if it is not there, else used with its partitions.", metavar="NAME")
     ] = None,
-    test_producer_processes: Annotated[int, typer.Option(help="How many producers.")] = 1,
-    test_consumer_processes: Annotated[int, typer.Option(help="How many consumers.")] = 1,
-    test_produce_messages: Annotated[str, typer.Option(help="Messages, all producers together.")] = "10000",
-    test_produce_rate: Annotated[
-        str, typer.Option(help="Messages a second, all together: 1000, 10k/s, or unlimited.")
-    ] = "1000",
-    producer_acks: Annotated[Acks, typer.Option(help="Who has to confirm a message.")] = Acks.all,
-    message_size: Annotated[str, typer.Option(help="Size of a message: 700, 1KiB …")] = "700",
-    partitions: Annotated[
-        int | None, wish("Partitions of the topic; else its own, or one a consumer.")
-    ] = None,
-    replicas: Annotated[int, typer.Option(help="Replicas of the topic.")] = 1,
-    warm_up_messages: Annotated[
-        str, typer.Option(help="Sent ahead and kept apart: auto (until it is at rest), none, or how many.")
-    ] = "auto",
-    warm_up_limit: Annotated[str, typer.Option(help="How long auto may wait for that.")] = "60s",
     brokers: Brokers = None,
 ) -> Asked:
     """Send messages through Kafka and account for every one, with its four times."""
@@ -65,20 +105,22 @@ def e2e(
         if partitions is not None:
             its = counted(partitions, "partition")
             notes = (f"topic {kafka_topic} exists: it is used with its {its}, and kept",)
+    if messages is not None and duration is not None:
+        raise BadInput("--messages and --duration both say how long; give one of them")
     load: dict[str, Any] = {
-        "producers": test_producer_processes,
-        "consumers": test_consumer_processes,
-        "messages": test_produce_messages,
-        "rate": test_produce_rate,
-        "message": {"size": message_size},
+        "producers": producers,
+        "consumers": consumers,
+        **({"messages": messages or "10000"} if duration is None else {"duration": duration}),
+        "rate": rate,
+        "message": {"size": size},
         "topics": {
             "name": kafka_topic or "e2e",
             "own_names": kafka_topic is None,
-            "partitions": max(1, test_consumer_processes) if partitions is None else partitions,
+            "partitions": max(1, consumers) if partitions is None else partitions,
             "replicas": replicas,
         },
-        "acks": producer_acks.value,
-        "warm_up_messages": warm_up_messages,
+        "acks": acks.value,
+        "warm_up_messages": warm_up,
         "warm_up_limit": warm_up_limit,
     }
     content = {

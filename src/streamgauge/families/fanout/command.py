@@ -16,7 +16,8 @@ from streamgauge.families.fanout.gateway_flags import (
     access_settings,
 )
 from streamgauge.families.fanout.names import SCENARIO_NAMES
-from streamgauge.flags.options import Bootstrap, Brokers, listed, wish
+from streamgauge.flags.groups import told_by
+from streamgauge.flags.options import Bootstrap, Brokers, WarmUpLimit, count_option, listed, time_option, wish
 from streamgauge.spec.ranges import listed_values
 
 if TYPE_CHECKING:
@@ -26,47 +27,71 @@ if TYPE_CHECKING:
 _WAYS = ("kafka-groups", "kafka-standalone", "gateway")
 
 
+@told_by(
+    "streamgauge fanout --clients 1k:16k:*2",
+    "streamgauge fanout --via gateway,kafka-groups --scenario 2 --duration 30s",
+)
 def fanout(
     scenario: Annotated[
-        str, typer.Option(help=f"{', '.join(SCENARIO_NAMES)}; several with commas between.")
+        str,
+        typer.Option(metavar="NAME,…", help=f"{', '.join(SCENARIO_NAMES)}; several with commas between."),
     ] = "1",
-    clients: Annotated[str, typer.Option(help="The ladder: 1k,2k,4k, or a range 1k:16k:*2.")] = "1k,2k,4k,8k",
-    via: Annotated[str, typer.Option(help=f"Ways to deliver: {', '.join(_WAYS)}.")] = "gateway",
-    duration: Annotated[str, typer.Option(help="Of each point, after its warm-up.")] = "60s",
+    clients: Annotated[
+        str, typer.Option(metavar="COUNT,…", help="The ladder: 1k,2k,4k, or a range 1k:16k:*2.")
+    ] = "1k,2k,4k,8k",
+    via: Annotated[
+        str, typer.Option(metavar="WAY,…", help=f"Ways to deliver: {', '.join(_WAYS)}.")
+    ] = "gateway",
+    duration: Annotated[str, time_option("How long each point is measured, after its warm-up: 60s.")] = "60s",
     warm_up: Annotated[
-        str, typer.Option(help="Sent ahead and kept apart: auto (until it is at rest), none, or how long.")
+        str, time_option("Sent ahead and kept apart: auto (until it is at rest), none, or how long.")
     ] = "auto",
-    warm_up_limit: Annotated[str, typer.Option(help="How long auto may wait for that.")] = "60s",
+    warm_up_limit: WarmUpLimit = "60s",
     measured: Annotated[
-        str, typer.Option(help="Clients that decode and time every update, or all; others ignore data.")
+        str, count_option("Clients that decode and time every update, or all; others ignore data.")
     ] = "200",
     parse_json: Annotated[
         bool, typer.Option("--parse-json/--no-parse-json", help="Kafka's clients parse JSON values.")
     ] = True,
-    producers: Annotated[int | None, wish("Else the scenario's.")] = None,
-    pause: Annotated[str | None, wish("Of a producer, as in 500ms; else the scenario's.")] = None,
-    size: Annotated[str, typer.Option(help="Of the random text in a message.")] = "1024",
+    producers: Annotated[
+        int | None, wish("Producers; else as many as the scenario has.", metavar="COUNT")
+    ] = None,
+    pause: Annotated[
+        str | None, wish("Of a producer, as in 500ms; else the scenario's.", metavar="TIME")
+    ] = None,
+    size: Annotated[
+        str, typer.Option(metavar="BYTES", help="Size of the random text in a message: 1024, 4KiB.")
+    ] = "1024",
     max_frequency: Annotated[
-        str, typer.Option(help="Of a gateway's subscriptions: unfiltered, unlimited, or updates a second.")
+        str,
+        typer.Option(
+            metavar="RATE", help="Of a gateway's subscriptions: unfiltered, unlimited, or updates a second."
+        ),
     ] = "unfiltered",
-    fields: Annotated[str | None, wish("That a gateway's clients ask for; else all.")] = None,
+    fields: Annotated[
+        str | None, wish("That a gateway's clients ask for; else all.", metavar="NAME,…")
+    ] = None,
     ramp_up: Annotated[
         str | None,
-        typer.Option(help="New clients a second.", show_default="2000 of a gateway, 200 of Kafka"),
+        typer.Option(
+            metavar="RATE", help="New clients a second.", show_default="2000 of a gateway, 200 of Kafka"
+        ),
     ] = None,
     clients_per_process: Annotated[
         str | None,
-        typer.Option(help="Of one swarm.", show_default="19000 of a gateway, 1000 of Kafka"),
+        count_option("Of one swarm.", show_default="19000 of a gateway, 1000 of Kafka"),
     ] = None,
     gateway_processes: Annotated[
-        int | None, typer.Option(help="Of the gateway.", show_default="one for 17,000 clients")
+        int | None, count_option("Processes of the gateway.", show_default="one for 17,000 clients")
     ] = None,
-    mean_limit: Annotated[str, typer.Option(help="A series ends when its mean latency is above.")] = "5s",
+    mean_limit: Annotated[str, time_option("A series ends when its mean latency is above: 5s.")] = "5s",
     bootstrap: Bootstrap = None,
     brokers: Brokers = None,
     gateway: Annotated[
         str | None,
-        wish("http(s)://host:port of a gateway that runs; else one is started for each point."),
+        wish(
+            "http(s)://host:port of a gateway that runs; else one is started for each point.", metavar="URL"
+        ),
     ] = None,
     broker_metrics: Annotated[
         list[str] | None,
@@ -75,7 +100,7 @@ def fanout(
             metavar="URL",
         ),
     ] = None,
-    topic: Annotated[str | None, wish("With --gateway: the topic that it reads.")] = None,
+    topic: Annotated[str | None, wish("With --gateway: the topic that it reads.", metavar="NAME")] = None,
     adapter_set: AdapterSet = None,
     data_adapter: DataAdapter = None,
     mode: Mode = None,

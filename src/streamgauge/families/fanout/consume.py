@@ -59,11 +59,15 @@ def consume(
         By, typer.Option(help="Kafka's clients: each in a group of its own, or assigned.")
     ] = By.groups,
     duration: Annotated[
-        str | None, typer.Option(help="How long, as in 60s; else until Ctrl-C.", show_default=False)
+        str | None,
+        typer.Option(metavar="TIME", help="How long, as in 60s; else until Ctrl-C.", show_default=False),
     ] = None,
-    every: Annotated[str, typer.Option(help="How often statistics are printed.")] = "60s",
+    every: Annotated[
+        str, typer.Option(metavar="TIME", help="How often statistics are printed: 60s.")
+    ] = "60s",
     measured: Annotated[
-        int, typer.Option(help="Clients that look into every update; the others count.", min=1)
+        int,
+        typer.Option(metavar="COUNT", help="Clients that look into every update; the others count.", min=1),
     ] = _MEASURED,
     parse_json: Annotated[
         bool, typer.Option("--parse-json/--no-parse-json", help="Kafka's clients parse JSON values.")
@@ -71,15 +75,22 @@ def consume(
     item: Annotated[
         str | None,
         typer.Option(
-            help="Of the gateway: its name, or what it begins with.", show_default="ltest, jsontest"
+            metavar="NAME",
+            help="Of the gateway: its name, or what it begins with.",
+            show_default="ltest, jsontest",
         ),
     ] = None,
     fields: Annotated[
-        str | None, typer.Option(help="That a gateway's clients ask for; else all.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="NAME,…", help="That a gateway's clients ask for; else all.", show_default=False
+        ),
     ] = None,
     ramp_up: Annotated[
         float | None,
-        typer.Option(help="New clients a second.", show_default="2000 of a gateway, 200 of Kafka"),
+        typer.Option(
+            metavar="RATE", help="New clients a second.", show_default="2000 of a gateway, 200 of Kafka"
+        ),
     ] = None,
     adapter_set: gateway_flags.AdapterSet = None,
     data_adapter: gateway_flags.DataAdapter = None,

@@ -36,6 +36,11 @@ class FanOut(Family["FanoutWorkload"]):
         "generate": "Send messages of a fan-out scenario, open loop: 2 producers × 500 ms are 4.00 a second.",
         "consume": "Read with many clients of Kafka or of a gateway, and print how old messages are.",
     }
+    field_words: ClassVar = {
+        "fanout": "who gets what",
+        "clients": "how many, one point after another, until one does not hold",
+        "scenarios": "which messages, and who follows which",
+    }
 
     def workload_model(self) -> type[FanoutWorkload]:
         from streamgauge.families.fanout.workload import FanoutWorkload

@@ -14,22 +14,27 @@ PASSWORD_VARIABLE = "STREAMGAUGE_GATEWAY_PASSWORD"
 _PANEL = "A gateway that runs"
 
 AdapterSet = Annotated[
-    str | None, typer.Option(help="Of the gateway.", show_default="KafkaConnector", rich_help_panel=_PANEL)
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Of the gateway.", show_default="KafkaConnector", rich_help_panel=_PANEL
+    ),
 ]
 DataAdapter = Annotated[
     str | None,
-    wish("The gateway's connection to Kafka; else its only one.", rich_help_panel=_PANEL),
+    wish("The gateway's connection to Kafka; else its only one.", metavar="NAME", rich_help_panel=_PANEL),
 ]
 Mode = Annotated[
     str | None,
     typer.Option(
+        metavar="MODE",
         help="Of subscriptions: MERGE, DISTINCT, RAW or COMMAND.",
         show_default="MERGE",
         rich_help_panel=_PANEL,
     ),
 ]
 GatewayUser = Annotated[
-    str | None, wish(f"Who logs in; the password is in {PASSWORD_VARIABLE}.", rich_help_panel=_PANEL)
+    str | None,
+    wish(f"Who logs in; the password is in {PASSWORD_VARIABLE}.", metavar="NAME", rich_help_panel=_PANEL),
 ]
 GatewayCa = Annotated[
     Path | None,

@@ -44,12 +44,16 @@ def generate(
     ],
     size: Annotated[str, typer.Argument(metavar="SIZE", help="Of the random text in a message: 1024, 1KiB.")],
     mode: Annotated[Mode, typer.Argument(metavar="MODE", help="base, keyed, json, complex or verycomplex.")],
-    duration: Annotated[str | None, wish("How long, as in 60s; else until Ctrl-C.")] = None,
-    linger_ms: Annotated[float, typer.Option(help="How long a producer waits for more to send.")] = 0.0,
+    duration: Annotated[str | None, wish("How long, as in 60s; else until Ctrl-C.", metavar="TIME")] = None,
+    linger_ms: Annotated[
+        float, typer.Option(metavar="MS", help="How long a producer waits for more to send, in ms.")
+    ] = 0.0,
     create_topic: Annotated[
         bool, typer.Option("--create-topic", help="Make the topic if it is not there; it stays.")
     ] = False,
-    partitions: Annotated[int, typer.Option(help="Of a topic that is made.", min=1)] = 1,
+    partitions: Annotated[
+        int, typer.Option(metavar="COUNT", help="Partitions of a topic that is made.", min=1)
+    ] = 1,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:

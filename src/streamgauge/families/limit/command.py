@@ -7,30 +7,56 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamgauge.core.errors import BadInput
-from streamgauge.flags.options import Acks, Bootstrap, Brokers, Slo, TargetFile, wish
+from streamgauge.flags.groups import told_by
+from streamgauge.flags.options import (
+    Acks,
+    Bootstrap,
+    Brokers,
+    Replicas,
+    Slo,
+    TargetFile,
+    count_option,
+    size_option,
+    time_option,
+    wish,
+)
 
 if TYPE_CHECKING:
     from streamgauge.spec.workload import Workload
 
 
+@told_by(
+    "streamgauge limit --slo 'p99<20ms' --slo lost=0",
+    "streamgauge limit --slo 'p99<5ms' --from 10k/s --to 200k/s --duration 10s --partitions 4",
+    aliases={"--message-size": "--size", "--step-time": "--duration"},
+)
 def limit(
     slo: Slo = None,
-    start_rate: Annotated[str, typer.Option("--from", help="Messages a second of the first step.")] = "1000",
-    top_rate: Annotated[str, typer.Option("--to", help="No step goes beyond this.")] = "2M/s",
-    factor: Annotated[float, typer.Option(help="From step to step, until one does not hold.")] = 2.0,
-    within: Annotated[
-        float, typer.Option(help="Percent between what holds and what does not, at the end.")
+    start_rate: Annotated[
+        str, typer.Option("--from", metavar="RATE", help="Messages a second of the first step.")
+    ] = "1000",
+    top_rate: Annotated[str, typer.Option("--to", metavar="RATE", help="No step goes beyond this.")] = "2M/s",
+    factor: Annotated[
+        float, typer.Option(metavar="TIMES", help="From step to step, until one does not hold.")
     ] = 2.0,
-    step_time: Annotated[str, typer.Option(help="How long a step is measured.")] = "5s",
-    warm_up: Annotated[str, typer.Option(help="Ahead of each step, at its rate, kept apart.")] = "1s",
-    time_limit: Annotated[str, typer.Option(help="The search ends by then, with what it knows.")] = "15min",
-    producers: Annotated[int, typer.Option(help="How many producers.")] = 1,
-    consumers: Annotated[int, typer.Option(help="How many consumers.")] = 1,
-    message_size: Annotated[str, typer.Option(help="Size of a message: 700, 1KiB …")] = "700",
-    partitions: Annotated[int | None, wish("Partitions of the topic; else one a consumer.")] = None,
-    replicas: Annotated[int, typer.Option(help="Replicas of the topic.")] = 1,
+    within: Annotated[
+        float,
+        typer.Option(metavar="PERCENT", help="Between what holds and what does not, at the end."),
+    ] = 2.0,
+    duration: Annotated[str, time_option("How long a step is measured: 5s, 1min.")] = "5s",
+    warm_up: Annotated[str, time_option("Ahead of each step, at its rate, kept apart: 1s.")] = "1s",
+    time_limit: Annotated[str, time_option("The search ends by then, with what it knows.")] = "15min",
+    producers: Annotated[int, count_option("Producers, a process each.")] = 1,
+    consumers: Annotated[int, count_option("Consumers, a process each.")] = 1,
+    size: Annotated[str, size_option()] = "700",
+    partitions: Annotated[
+        int | None, wish("Partitions of the topic; else one for each consumer.", metavar="COUNT")
+    ] = None,
+    replicas: Replicas = 1,
     acks: Annotated[Acks, typer.Option(help="Who has to confirm a message.")] = Acks.all,
-    topic_prefix: Annotated[str, typer.Option(help="Topics' names begin so, one a step.")] = "limit",
+    topic_prefix: Annotated[
+        str, typer.Option(metavar="NAME", help="Topics' names begin so, one for each step.")
+    ] = "limit",
     bootstrap: Bootstrap = None,
     target: TargetFile = None,
     brokers: Brokers = None,
@@ -55,8 +81,8 @@ def limit(
     load: dict[str, Any] = {
         "producers": producers,
         "consumers": consumers,
-        "duration": step_time,
-        "message": {"size": message_size},
+        "duration": duration,
+        "message": {"size": size},
         "topics": {
             "name": topic_prefix,
             "partitions": max(1, consumers) if partitions is None else partitions,

@@ -26,6 +26,11 @@ class Limit(Family["LimitWorkload"]):
     commands: ClassVar = {
         "limit": "Find the highest rate that holds objectives: steps upwards, then halving, every step twice."
     }
+    field_words: ClassVar = {
+        "search": "how the highest rate is looked for",
+        "from": "messages a second of the first step",
+        "to": "no step goes beyond this",
+    }
 
     def workload_model(self) -> type[LimitWorkload]:
         from streamgauge.families.limit.workload import LimitWorkload

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamgauge.core.errors import BadInput
-from streamgauge.flags.options import Bootstrap, TargetFile, wish
+from streamgauge.flags.groups import told_by
+from streamgauge.flags.options import Bootstrap, Brokers, TargetFile, WarmUpLimit, size_option, wish
 from streamgauge.spec.ranges import listed_values
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ KNOBS = {
     "topics": "topics.count",
     "partitions": "topics.partitions",
     "replicas": "topics.replicas",
-    "message-size": "message.size",
+    "size": "message.size",
     "stream-size": "stream_size",
     "acks": "acks",
     "rate": "rate",
@@ -27,49 +28,75 @@ KNOBS = {
     "eos": "transactions",
 }
 """Flags by the field of `load` that they set."""
+_OLDER_KNOBS = {"message-size": "size"}
 
 _VALUES = "A value, a list 1,2,4 or a range min:max:step (step may be *2)."
 
 
+@told_by(
+    "streamgauge sweep --partitions 1:16:*2 --acks 1,all --iterations 3",
+    "streamgauge sweep --size 64,1KiB,16KiB --rate 5k/s",
+    "streamgauge sweep --case topics=2,partitions=4 --case topics=4,partitions=2",
+    aliases={"--message-size": "--size", "--warm-up-messages": "--warm-up"},
+)
 def sweep(
-    topics: Annotated[str, typer.Option(help=f"Topics. {_VALUES}")] = "1",
-    partitions: Annotated[str, typer.Option(help="Partitions of each topic.")] = "1",
-    replicas: Annotated[str, typer.Option(help="Replicas of each partition.")] = "1",
-    message_size: Annotated[str, typer.Option(help="Size of a message: 64, 1KiB …")] = "64",
-    stream_size: Annotated[str, typer.Option(help="Bytes to send to each partition.")] = "1MiB",
-    acks: Annotated[str, typer.Option(help="Who confirms a message: 0, 1, all (or -1).")] = "1",
-    rate: Annotated[str, typer.Option(help="Messages a second, all together, or unlimited.")] = "unlimited",
+    topics: Annotated[str, typer.Option(metavar="COUNT", help=f"Topics. {_VALUES}")] = "1",
+    partitions: Annotated[
+        str, typer.Option(metavar="COUNT", help="Partitions of each topic; several as of --topics.")
+    ] = "1",
+    replicas: Annotated[
+        str, typer.Option(metavar="COUNT", help="Replicas of each partition; several as of --topics.")
+    ] = "1",
+    size: Annotated[str, size_option("64", several=True)] = "64",
+    stream_size: Annotated[
+        str, typer.Option(metavar="BYTES", help="Bytes to send to each partition: 1MiB.")
+    ] = "1MiB",
+    acks: Annotated[
+        str,
+        typer.Option(metavar="0|1|all", help="Who confirms a message; several with commas between."),
+    ] = "1",
+    rate: Annotated[
+        str,
+        typer.Option(
+            metavar="RATE", help="Messages a second, all producers together: 1000, 10k/s, or unlimited."
+        ),
+    ] = "unlimited",
     completions: Annotated[
         bool, typer.Option("--completions/--no-completions", help="Delivery reports for every message.")
     ] = True,
     eos: Annotated[bool, typer.Option("--eos", help="Exactly once: send in transactions.")] = False,
-    iterations: Annotated[int, typer.Option(help="How often all of it is done.", min=1)] = 1,
+    iterations: Annotated[int, typer.Option(metavar="COUNT", help="How often all of it is done.", min=1)] = 1,
     case: Annotated[
         list[str] | None,
-        wish("A listed case, as in topics=2,partitions=4; again for more. Crossed with lists above."),
+        wish(
+            "A listed case, as in topics=2,partitions=4; again for more. Crossed with lists above.",
+            metavar="KNOB=VALUE,…",
+        ),
     ] = None,
-    warm_up_messages: Annotated[
+    warm_up: Annotated[
         str,
         typer.Option(
-            help="Sent ahead, kept apart: auto (until it is at rest), none, or how many on each partition."
+            metavar="COUNT",
+            help="Sent ahead, kept apart: auto (until it is at rest), none, or how many on each partition.",
         ),
     ] = "auto",
-    warm_up_limit: Annotated[str, typer.Option(help="How long auto may wait for that.")] = "60s",
+    warm_up_limit: WarmUpLimit = "60s",
     agents: Annotated[
         int | None,
         typer.Option(
-            help="Processes that produce, and as many that consume.", show_default="one a core", min=1
+            metavar="COUNT",
+            help="Processes that produce, and as many that consume.",
+            show_default="one for each core",
+            min=1,
         ),
     ] = None,
-    topic_prefix: Annotated[str, typer.Option(help="Topics' names begin so.")] = "sweep",
+    topic_prefix: Annotated[str, typer.Option(metavar="NAME", help="Topics' names begin so.")] = "sweep",
     keep_topics: Annotated[
         bool, typer.Option("--keep-topics", help="Do not delete them afterwards.")
     ] = False,
     bootstrap: Bootstrap = None,
     target: TargetFile = None,
-    brokers: Annotated[
-        int | None, typer.Option(help="Brokers of the embedded Kafka.", show_default="1")
-    ] = None,
+    brokers: Brokers = None,
 ) -> Workload:
     """Measure every combination; figures per test, per topic and per partition."""
     from streamgauge.flags.kafka_target import kafka_target, name_of
@@ -80,7 +107,7 @@ def sweep(
         "topics": topics,
         "partitions": partitions,
         "replicas": replicas,
-        "message-size": message_size,
+        "size": size,
         "stream-size": stream_size,
         "acks": acks,
         "rate": rate,
@@ -94,7 +121,7 @@ def sweep(
         "producers": processes,
         "consumers": processes,
         "completions": completions,
-        **_warm_up(warm_up_messages, warm_up_limit),
+        **_warm_up(warm_up, warm_up_limit),
         "topics": {"name": topic_prefix, "keep": keep_topics, "own_names": True},
     }
     if eos:
@@ -165,11 +192,12 @@ def _listed(text: str) -> dict[str, Any]:
     """`topics=2,partitions=4` as fields of `load`."""
     fields: dict[str, Any] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
-        name, sign, value = part.partition("=")
-        if not sign or name.strip() not in KNOBS:
+        given, sign, value = part.partition("=")
+        name = _OLDER_KNOBS.get(given.strip(), given.strip())
+        if not sign or name not in KNOBS:
             raise BadInput(f"--case {text}: {part!r} is not knob=value; knobs: {', '.join(KNOBS)}")
         try:
-            fields[KNOBS[name.strip()]] = _plain(name.strip(), value.strip())
+            fields[KNOBS[name]] = _plain(name, value.strip())
         except ValueError as error:
             raise BadInput(f"--case {text}: {error}") from None
     if not fields:

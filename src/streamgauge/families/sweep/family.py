@@ -22,6 +22,11 @@ class Sweep(Family["SweepWorkload"]):
     kind = "sweep"
     marks = frozenset({"sweep", "cases", "iterations"})
     commands: ClassVar = {"sweep": "Measure every combination; figures per test, topic and partition."}
+    field_words: ClassVar = {
+        "sweep": "every combination of these values is a case",
+        "cases": "settings of each case, over those of the load",
+        "iterations": "how often all of it is done: more give intervals",
+    }
 
     def workload_model(self) -> type[SweepWorkload]:
         from streamgauge.families.sweep.workload import SweepWorkload

@@ -18,7 +18,8 @@ from streamgauge.families.transports.targets import (
     harness_target,
     targets,
 )
-from streamgauge.flags.options import Bootstrap, EngineChoice, wish
+from streamgauge.flags.groups import told_by
+from streamgauge.flags.options import Bootstrap, EngineChoice, WarmUpLimit, wish
 
 if TYPE_CHECKING:
     from streamgauge.flags.asked import Asked
@@ -46,29 +47,46 @@ class Preset(StrEnum):
     no_batching = "no-batching"
 
 
+@told_by(
+    "streamgauge transports --rate 1k,10k --duration 10s",
+    "streamgauge transports --transport kafka,aeron-ipc,zeromq --engine python",
+    aliases={"--rps": "--rate", "--iterations": "--messages", "--seconds": "--duration"},
+)
 def transports(
     transport: Annotated[
         str | None,
         typer.Option(
-            help="Which, with commas between; aeron is aeron-ipc and aeron-udp.", show_default="kafka,aeron"
+            metavar="NAME,…",
+            help="Which, with commas between; aeron is aeron-ipc and aeron-udp.",
+            show_default="kafka,aeron",
         ),
     ] = None,
-    rps: Annotated[
-        str | None, typer.Option(help="Messages a second of each step.", show_default=_USUAL_RPS)
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE,…",
+            help="Messages a second of each step, with commas between.",
+            show_default=_USUAL_RPS,
+        ),
     ] = None,
     warm_up: Annotated[
         str | None,
         typer.Option(
+            metavar="COUNT",
             help="Ahead of each step, kept apart: auto (until it is at rest), none, or how many messages.",
             show_default="auto; 10k with engine jvm, which is told beforehand how many",
         ),
     ] = None,
-    warm_up_limit: Annotated[str, typer.Option(help="How long auto may wait for that.")] = "60s",
-    iterations: Annotated[
+    warm_up_limit: WarmUpLimit = "60s",
+    messages: Annotated[
         str | None,
-        typer.Option(help="Messages of each step.", show_default="100k, or as many as 5 s take"),
+        typer.Option(
+            metavar="COUNT", help="Messages of each step.", show_default="100k, or as many as 5 s take"
+        ),
     ] = None,
-    seconds: Annotated[str | None, wish("Instead of --iterations: how long each step lasts.")] = None,
+    duration: Annotated[
+        str | None, wish("Instead of --messages: how long each step lasts: 10s.", metavar="TIME")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Allow steps below 5 s.")] = False,
     engine: Annotated[
         EngineChoice | None,
@@ -77,14 +95,17 @@ def transports(
     preset: Annotated[
         Preset, typer.Option(help="Of Kafka's clients; no-batching: as transport-bench publishes.")
     ] = Preset.usual,
-    env_file: Annotated[Path | None, wish("transportLoadTest.*, kafka.* and aeron.* settings.")] = None,
+    env_file: Annotated[
+        Path | None, wish("transportLoadTest.*, kafka.* and aeron.* settings.", metavar="FILE")
+    ] = None,
     bootstrap: Bootstrap = None,
-    aeron_dir: Annotated[str | None, wish("Media driver to use; else one is started.")] = None,
+    aeron_dir: Annotated[str | None, wish("Media driver to use; else one is started.", metavar="DIR")] = None,
     aeron_profile: Annotated[
         Profile, typer.Option(help="Of the media driver that is started; auto: by cores.")
     ] = Profile.auto,
     aeron_media_driver: Annotated[
-        str | None, wish("C media driver to start, aeronmd or where it lies; else the Java one.")
+        str | None,
+        wish("C media driver to start, aeronmd or where it lies; else the Java one.", metavar="FILE"),
     ] = None,
     harness: Annotated[
         bool, typer.Option("--harness/--no-harness", help="Measure the harness's own cost, too.")
@@ -106,10 +127,10 @@ def transports(
             "allowed: how many, or --engine python"
         )
     steps = _steps(
-        rps or env.rps or _USUAL_RPS,
+        rate or env.rps or _USUAL_RPS,
         ahead,
-        iterations,
-        seconds,
+        messages,
+        duration,
         force=force,
         at_least=_parsed("iterations", parse_count, env.iterations or str(_USUAL_ITERATIONS)),
     )
@@ -174,25 +195,25 @@ def _steps(
 ) -> list[dict[str, Any]]:
     """`at_least`: messages of a step that no flag says the length of; more where these would be too short."""
     if iterations is not None and seconds is not None:
-        raise BadInput("--iterations and --seconds both say how long; give one of them")
-    rates = [_parsed("--rps", parse_rate, item) for item in rps.split(",") if item.strip()]
+        raise BadInput("--messages and --duration both say how long; give one of them")
+    rates = [_parsed("--rate", parse_rate, item) for item in rps.split(",") if item.strip()]
     if not rates or min(rates) <= 0:
-        raise BadInput(f"--rps {rps}: rates above 0, with commas between")
+        raise BadInput(f"--rate {rps}: rates above 0, with commas between")
     # How long auto takes counts for its own limit.
     ahead = 0 if warm_up in ("auto", "none") else _parsed("--warm-up", parse_count, warm_up)
     steps = []
     for rate in rates:
         if seconds is not None:
-            messages = max(1, round(rate * _parsed("--seconds", parse_seconds, seconds)))
+            messages = max(1, round(rate * _parsed("--duration", parse_seconds, seconds)))
         elif iterations is not None:
-            messages = _parsed("--iterations", parse_count, iterations)
+            messages = _parsed("--messages", parse_count, iterations)
         else:
             messages = at_least if force else max(at_least, round(rate * SHORTEST_S))
         lasts_s = messages / rate
         if lasts_s < SHORTEST_S and not force:
             raise BadInput(
                 f"{messages:,} messages at {rate:g}/s last {lasts_s:.2g} s, which is too short to tell "
-                f"anything; allowed: {SHORTEST_S:g} s and more (--seconds 10s), or --force"
+                f"anything; allowed: {SHORTEST_S:g} s and more (--duration 10s), or --force"
             )
         limit_s = 2 * (messages + ahead) / rate + _SPARE_S
         steps.append(

@@ -26,6 +26,10 @@ class Transports(Family["TransportsWorkload"]):
     commands: ClassVar = {
         "transports": "Send orders through each transport at each rate; latency from the intended time."
     }
+    field_words: ClassVar = {
+        "harness": "target whose cost is everybody's: it stands beside the others",
+        "cases": "a step for each rate, of every target",
+    }
 
     def workload_model(self) -> type[TransportsWorkload]:
         from streamgauge.families.transports.workload import TransportsWorkload

@@ -1,0 +1,144 @@
+"""`streamgauge init`: a workload with comments, from flags or from answers."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from streamgauge.core.errors import BadInput
+from streamgauge.flags.groups import VOCABULARY, told_by
+from streamgauge.flags.options import Debug
+
+if TYPE_CHECKING:
+    from streamgauge.spec.family import Family
+    from streamgauge.spec.workload import Workload
+
+_ASKED_TOO = ("slo",)
+
+
+@told_by(
+    "streamgauge init",
+    "streamgauge init KIND --rate 10k/s --duration 60s --size 1KiB --file load.yaml",
+    "streamgauge run load.yaml",
+)
+def init_command(
+    context: typer.Context,
+    kind: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[KIND [FLAGS…]]",
+            help="A command that measures, with its own flags (streamgauge KIND -h); on a terminal it asks.",
+            show_default=False,
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file", "-o", metavar="FILE", help="Where to write; - is the console.", show_default="KIND.yaml"
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Write a workload with comments, to be changed and run with `streamgauge run FILE`."""
+    from streamgauge.cli.commented_yaml import commented
+    from streamgauge.spec.loading import dump_yaml
+
+    families = _families()
+    is_asking = _is_terminal() and not context.args
+    chosen = _chosen(kind, families, is_asking=is_asking)
+    command = families[chosen].command(chosen)
+    given = _answers(command) if is_asking else list(context.args)
+    workload = _workload(chosen, command, given)
+    target = file or Path(f"{chosen}.yaml")
+    said = " ".join(["streamgauge init", chosen, *given])
+    heading = f"Made by: {said}\nRun it:  streamgauge run {target}"
+    text = commented(dump_yaml(workload), heading, families[chosen].field_words)
+    if str(target) == "-":
+        typer.echo(text, nl=False)
+        return
+    if target.exists() and not force:
+        raise BadInput(f"{target}: is there already; name another with --file, or write over it with --force")
+    target.write_text(text, "utf-8")
+    typer.echo(f"{target}: change what you like, then: streamgauge run {target}")
+
+
+init_command.hands_on = True  # type: ignore[attr-defined]
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty()
+
+
+def _families() -> dict[str, Family[Any]]:
+    """By the commands that make a workload."""
+    from streamgauge.spec.families import all_families
+
+    return {
+        name: family
+        for family in all_families()
+        for name in family.commands
+        if inspect.signature(family.command(name)).return_annotation not in (None, "None")
+    }
+
+
+def _chosen(kind: str | None, families: dict[str, Family[Any]], *, is_asking: bool) -> str:
+    if kind is None and is_asking:
+        for name, family in families.items():
+            typer.echo(f"  {name:<12} {family.commands[name]}")
+        usual = next((name for name, family in families.items() if family.is_default), None)
+        kind = typer.prompt("What do you want to measure?", default=usual)
+    if kind not in families:
+        names = ", ".join(families)
+        raise BadInput(f"init: {'say what to measure' if kind is None else f'{kind} is not known'}: {names}")
+    return kind
+
+
+def _answers(command: Callable[..., Any]) -> list[str]:
+    """What the usual questions are answered with, as flags; what is left as it is needs none."""
+    given: list[str] = []
+    for option in _options(command):
+        is_usual = option.name in VOCABULARY or option.name in _ASKED_TOO or option.required
+        if not is_usual or option.is_flag:
+            continue
+        usual = option.default if option.show_default is not False else None
+        shown = "" if usual is None else str(getattr(usual, "value", usual))
+        answer = str(typer.prompt(f"--{option.name.replace('_', '-')}: {option.help}", default=shown)).strip()
+        if answer and answer != shown:
+            given += [max(option.opts, key=len), answer]
+    return given
+
+
+def _options(command: Callable[..., Any]) -> list[Any]:
+    return [param for param in _made(command, []).params if param.param_type_name == "option"]
+
+
+def _workload(name: str, command: Callable[..., Any], given: list[str]) -> Workload:
+    """As the command itself makes it of the same flags."""
+    made: list[Any] = []
+    _made(command, made).main(given, prog_name=f"streamgauge init {name}", standalone_mode=False)
+    [found] = made
+    workload: Workload = getattr(found, "workload", found)
+    return workload
+
+
+def _made(command: Callable[..., Any], results: list[Any]) -> Any:
+    from streamgauge.cli.help_pages import HelpfulCommand
+    from streamgauge.cli.run_flags import parameters_of
+
+    def keep(**flags: Any) -> None:
+        results.append(command(**flags))
+
+    parameters = parameters_of(command)
+    keep.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
+    keep.__annotations__ = {name: flag.annotation for name, flag in parameters.items()}
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command(cls=HelpfulCommand)(keep)
+    made: Any = typer.main.get_command(app)
+    made.aliases = getattr(command, "aliases", {})
+    return made

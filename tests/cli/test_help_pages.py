@@ -1,0 +1,132 @@
+"""The help of every command, walked through as a reader would."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+import typer
+
+from streamgauge.cli.commands import app
+from streamgauge.cli.help_pages import HelpfulCommand, beside, flags_text, group_text, wrapped
+from streamgauge.flags.groups import LOAD, ORDER, VOCABULARY
+from streamgauge.spec.families import all_families
+
+UNITLESS = re.compile(r" (STR|INT|FLOAT|PATH|TEXT|INTEGER|LIST\[\w+\]|INT RANGE|FLOAT RANGE)\b")
+"""What a value is must be said: COUNT, BYTES, TIME, RATE, FILE …"""
+
+
+@cache
+def commands() -> dict[str, tuple[Any, Any]]:
+    """By the words that call them: command and context."""
+    found: dict[str, tuple[Any, Any]] = {}
+
+    def walk(command: Any, context: Any, path: str) -> None:
+        found[path] = (command, context)
+        if not hasattr(command, "list_commands"):
+            return
+        for name in command.list_commands(context):
+            _, below, _ = command.resolve_command(context, [name])
+            made = type(context)(below, info_name=name, parent=context)
+            walk(below, made, f"{path} {name}".strip())
+
+    root: Any = typer.main.get_command(app)
+    walk(root, root.context_class(root, info_name="streamgauge", help_option_names=["-h", "--help"]), "")
+    return found
+
+
+def options() -> Iterator[tuple[str, Any, Any]]:
+    for path, (command, context) in commands().items():
+        for param in command.get_params(context):
+            if param.param_type_name == "option" and not param.hidden:
+                yield path, param, context
+
+
+def test_all_commands_are_walked() -> None:
+    walked = set(commands())
+    assert {"", "run", "init", "doctor", "runs rm", "cluster up", "topic create"} <= walked
+    assert {name for family in all_families() for name in family.commands} <= walked
+
+
+def test_every_option_says_what_it_is_for_in_which_unit_and_stands_in_a_group() -> None:
+    faults = []
+    for path, option, context in options():
+        name = f"{path} {flags_text(option, context)}"
+        if not option.help:
+            faults.append(f"{name}: no help")
+        if UNITLESS.search(name):
+            faults.append(f"{name}: no unit")
+        if not group_text(option):
+            faults.append(f"{name}: no group")
+    assert not faults, "\n".join(faults)
+
+
+def test_the_words_of_the_vocabulary_mean_the_same_everywhere() -> None:
+    seen: dict[str, set[str]] = {}
+    for path, option, context in options():
+        if option.name in VOCABULARY:
+            seen.setdefault(option.name, set()).add(path)
+            if path in measuring():
+                assert group_text(option) == LOAD, path
+                assert f"--{option.name.replace('_', '-')}" in flags_text(option, context)
+    assert set(seen) == set(VOCABULARY)
+    for word, least in {
+        "rate": 3,
+        "messages": 3,
+        "size": 5,
+        "acks": 4,
+        "partitions": 4,
+        "warm_up": 6,
+    }.items():
+        assert len(seen[word] & measuring()) >= least, word
+
+
+def measuring() -> set[str]:
+    return {name for family in all_families() for name in family.commands}
+
+
+def test_older_names_mean_what_they_meant() -> None:
+    for path, (command, context) in commands().items():
+        names = {name for param in command.get_params(context) for name in param.opts}
+        for old, new in getattr(command, "aliases", {}).items():
+            assert new in names, f"{path}: {old} is {new}, which there is not"
+            assert old not in names, f"{path}: {old}"
+    command, context = commands()["e2e"]
+    assert command._named_today("--test-produce-rate=5") == "--rate=5"
+    assert command._named_today("--rate") == "--rate"
+
+
+@pytest.mark.parametrize("path", commands())
+def test_the_help_of_a_command_can_be_read_at_80_columns(path: str) -> None:
+    command, context = commands()[path]
+    told = command.get_help(context)
+    assert max(map(len, told.splitlines())) <= 80
+    assert "-h, --help" in told
+    headings = [line for line in told.splitlines() if line and not line.startswith(" ")]
+    places = [ORDER.index(line) for line in headings if line in ORDER]
+    assert places == sorted(places)
+
+
+def test_commands_that_measure_have_examples_that_hold() -> None:
+    for path in measuring() & {"e2e", "sweep", "limit", "compare", "transports", "fanout"}:
+        command, context = commands()[path]
+        assert isinstance(command, HelpfulCommand)
+        assert command.examples, path
+        names = {name for param in command.get_params(context) for name in param.opts}
+        for example in command.examples:
+            assert example.startswith(f"streamgauge {path}"), example
+            used = set(re.findall(r"(?<!\S)--[\w-]+", example))
+            assert used <= names, example
+
+
+def test_columns_and_lines_that_go_on() -> None:
+    assert list(beside("  --a", "words", 10)) == ["  --a     words"]
+    assert list(beside("  --a-long-one", "words", 10)) == ["  --a-long-one", "          words"]
+    assert list(beside("  --a", "", 10)) == ["  --a"]
+    long = " ".join(["word"] * 30)
+    lines = list(wrapped(long, 2, hanging=4, end=" \\"))
+    assert all(len(line) <= 80 for line in lines)
+    assert [line.endswith(" \\") for line in lines] == [True, False]
