@@ -27,7 +27,7 @@ def test_each_reason_stands_once() -> None:
     parts = {"a": _part(CauseCode.NEVER_SETTLED), "b": _part(CauseCode.NEVER_SETTLED), "c": _part()}
     answer = answer_from([CLAIM], parts)
     assert [why.code for why in answer.causes] == [CauseCode.NEVER_SETTLED, CauseCode.NOTHING_MEASURED]
-    assert answer.left_out_count == 3
+    assert answer.excluded_count == 3
     assert left_out_text(answer, "case").startswith(" 3 cases are left out: never at rest")
     assert left_out_text(Answer(claims=[CLAIM]), "case") == ""
     assert answer_from([], {}).causes == [cause(CauseCode.NOTHING_MEASURED)]
@@ -68,7 +68,7 @@ def test_the_answer_stands_on_top_of_every_medium(tmp_path: Path) -> None:
     assert document.answer is not None
     document.answer.claims[0].about["target"] = HOSTILE
     assert HOSTILE not in render_page(shown_of(document, tables), {})
-    document.answer.left_out_count = 1
+    document.answer.excluded_count = 1
     left_out = shown_of(document, tables).answer
     assert left_out is not None
     assert left_out.tone is Tone.WARN

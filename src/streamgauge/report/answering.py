@@ -24,7 +24,7 @@ def answer_from(claims: Iterable[Claim], parts: Mapping[str, Verdicts]) -> Answe
     causes = _each_once(why for part in doubtful for why in part.validity.causes or nothing)
     if not found and not causes:
         causes = nothing
-    return Answer(claims=found, causes=causes, left_out_count=len(doubtful))
+    return Answer(claims=found, causes=causes, excluded_count=len(doubtful))
 
 
 def may_be_quoted(part: Verdicts) -> bool:
@@ -38,11 +38,11 @@ def refusal_text(question: str, answer: Answer) -> str:
 
 def left_out_text(answer: Answer, noun: str) -> str:
     """After a sentence that not all parts are behind; empty when they are."""
-    if not answer.left_out_count:
+    if not answer.excluded_count:
         return ""
-    verb = "is" if answer.left_out_count == 1 else "are"
+    verb = "is" if answer.excluded_count == 1 else "are"
     why = f": {_reasons(answer)}" if answer.causes else ""
-    return f" {plural(answer.left_out_count, noun)} {verb} left out{why}."
+    return f" {plural(answer.excluded_count, noun)} {verb} left out{why}."
 
 
 def _reasons(answer: Answer) -> str:
@@ -75,5 +75,5 @@ def with_answer(shown: Shown, document: Document) -> Shown:
     if answer is None:
         return shown
     text = family_of(document.kind).answer_text(answer)
-    is_whole = bool(answer.claims) and not answer.left_out_count and document.is_good
+    is_whole = bool(answer.claims) and not answer.excluded_count and document.is_good
     return replace(shown, answer=Said(text, Tone.PLAIN if is_whole else Tone.WARN))

@@ -112,7 +112,7 @@ class Answer(Part):
     """the first says most; empty: nothing may be said"""
     causes: list[Cause] = Field(default_factory=list)
     """why nothing may be said, or what was left out"""
-    left_out_count: int = 0
+    excluded_count: int = 0
     """parts of the run whose figures may not be quoted, and are not in the claims"""
 
 

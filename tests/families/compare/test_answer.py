@@ -20,7 +20,7 @@ def _document(folder: Path) -> CompareDocument:
 def test_the_faster_one_is_named_with_all_that_the_intervals_cover(tmp_path: Path) -> None:
     answer = compare_answer(_document(tmp_path))
     [claim] = answer.claims
-    assert (claim.about["count"], claim.about["of_count"], answer.left_out_count) == (6, 6, 2)
+    assert (claim.about["count"], claim.about["of_count"], answer.excluded_count) == (6, 6, 2)
     assert claim.low is not None
     assert claim.high is not None
     assert claim.low < claim.value < claim.high

@@ -60,7 +60,7 @@ def test_several_targets_stand_in_their_order() -> None:
         Claim(code="messages_per_s", value=9000, low=8000, high=9900, about={"target": "one"}),
         Claim(code="messages_per_s", value=5000, low=4000, high=6000, about={"target": "two"}),
     ]
-    left_out = {"causes": [cause(CauseCode.NOTHING_MEASURED)], "left_out_count": 2}
+    left_out = {"causes": [cause(CauseCode.NOTHING_MEASURED)], "excluded_count": 2}
     assert end_to_end_text(Answer(claims=claims, **left_out)) == (
         "one takes most: 9,000/s (8,000/s–9,900/s); then two 5,000/s (4,000/s–6,000/s). "
         "2 targets are left out: nothing was measured."

@@ -88,7 +88,7 @@ def test_cases_that_may_not_be_quoted_are_left_out() -> None:
     good = [_case(1, 10.0, partitions=1), _case(2, 12.0, partitions=2)]
     bad = _case(3, 99.0, Validity.INVALID, partitions=4)
     answer, text = _said([*good, bad])
-    assert answer.left_out_count == 1
+    assert answer.excluded_count == 1
     assert "raises p99 by 20.0%" in text
     assert text.endswith("1 case is left out: nothing was measured.")
     answer, text = _said([good[0], bad])

@@ -35,7 +35,7 @@ def compare_answer(document: CompareDocument) -> Answer:
     ]
     claims.sort(key=lambda claim: -float(claim.about["count"] or 0))
     answer = answer_from(claims, document.parts)
-    return answer.model_copy(update={"left_out_count": len(document.comparisons) - len(quoted)})
+    return answer.model_copy(update={"excluded_count": len(document.comparisons) - len(quoted)})
 
 
 def _claim(verdict: Verdict, rows: list[Compared], total: int, names: dict[str, str]) -> Claim:
