@@ -40,7 +40,7 @@ def test_made_listed_used_and_deleted(kafka: str, topic: str) -> None:
     assert isinstance(asked.workload, EndToEndWorkload)
     assert asked.workload.load.topics.partitions == 3
     assert asked.notes == ("topic by-hand exists: it is used with its 3 partitions, and kept",)
-    new = e2e(bootstrap=kafka, kafka_topic="not-there", test_consumer_processes=2)
+    new = e2e(bootstrap=kafka, kafka_topic="not-there", consumers=2)
     assert isinstance(new.workload, EndToEndWorkload)
     assert (new.workload.load.topics.partitions, new.notes) == (2, ())
     with pytest.raises(BadInput, match="not there: nobody; nothing was deleted"):

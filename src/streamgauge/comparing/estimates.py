@@ -67,18 +67,18 @@ def mean_estimate(blocks: Blocks) -> Estimate | None:
     mean = float(sums_ns.sum() / blocks.sums.sum())
     if mean <= 0:
         return None
-    return _about(mean, (sums_ns - mean * blocks.sums) / blocks.sums.mean() / mean)
+    return estimate_about(mean, (sums_ns - mean * blocks.sums) / blocks.sums.mean() / mean)
 
 
 def rate_estimate(blocks: Blocks, per_s: float) -> Estimate | None:
     """`per_s`: as the report has it; blocks say how sure it is."""
     if per_s <= 0:
         return None
-    return _about(per_s, blocks.out_counts / blocks.out_counts.mean() - 1)
+    return estimate_about(per_s, blocks.out_counts / blocks.out_counts.mean() - 1)
 
 
-def _about(value: float, deviations: Floats) -> Estimate:
-    """`deviations`: of the blocks, as shares of the value."""
+def estimate_about(value: float, deviations: Floats) -> Estimate:
+    """`deviations`: of blocks or repeats that follow each other, as shares of the value."""
     error, freedom = error_of_mean(deviations)
 
     def limits(confidence: float) -> tuple[float, float]:

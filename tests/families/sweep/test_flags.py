@@ -15,10 +15,10 @@ from streamgauge.families.sweep.workload import SweepWorkload
     [
         ({}, "auto", 0),
         ({"rate": "1k/s"}, "auto", 0),
-        ({"rate": "1k/s", "warm_up_messages": "none"}, 0, 0),
-        ({"rate": "1k/s", "warm_up_messages": "5"}, 0, 5),
+        ({"rate": "1k/s", "warm_up": "none"}, 0, 0),
+        ({"rate": "1k/s", "warm_up": "5"}, 0, 5),
         ({"rate": "1k/s,unlimited"}, "auto", 0),
-        ({"warm_up_messages": "1"}, 0, 1),
+        ({"warm_up": "1"}, 0, 1),
     ],
 )
 def test_a_case_warms_up_until_it_is_at_rest_unless_told_otherwise(

@@ -31,9 +31,9 @@ def test_no_batching_is_as_transport_bench_has_it() -> None:
 
 def test_iterations_of_a_file_are_lengthened_where_a_step_would_be_too_short(tmp_path: Path) -> None:
     (tmp_path / "e.env").write_text("iterations=100K\ntransport=kafka\n")
-    steps = made(env_file=tmp_path / "e.env", rps="1k,100k").cases
+    steps = made(env_file=tmp_path / "e.env", rate="1k,100k").cases
     assert [step["messages"] for step in steps] == [100_000, 500_000]
-    forced = made(env_file=tmp_path / "e.env", rps="1k,100k", force=True).cases
+    forced = made(env_file=tmp_path / "e.env", rate="1k,100k", force=True).cases
     assert [step["messages"] for step in forced] == [100_000, 100_000]
     with pytest.raises(BadInput, match="too short"):
-        made(transport="kafka", iterations="100k", rps="100k")
+        made(transport="kafka", messages="100k", rate="100k")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from streamgauge.agents.assignment import Assignment
     from streamgauge.agents.life import Life
+    from streamgauge.comparing.measured import Measured
     from streamgauge.core.run_dir import RunDir
     from streamgauge.families.compare.document import CompareDocument
     from streamgauge.families.compare.planned_comparison import PlannedComparison
@@ -125,6 +126,13 @@ class Compare(Family["CompareWorkload"]):
         from streamgauge.families.compare.answer import compare_text
 
         return compare_text(answer)
+
+    def measured(self, document: Document, tables: ResultTables) -> list[Measured]:
+        from streamgauge.families.compare.document import CompareDocument
+        from streamgauge.families.compare.measured import measured_comparisons
+
+        assert isinstance(document, CompareDocument)
+        return measured_comparisons(document, tables)
 
     def command(self, name: str) -> Callable[..., Any]:
         from streamgauge.families.compare.command import compare

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from streamgauge.agents.assignment import Assignment
     from streamgauge.agents.life import Life
+    from streamgauge.comparing.measured import Measured
     from streamgauge.core.run_dir import RunDir
     from streamgauge.families.fanout.document import FanoutDocument
     from streamgauge.families.fanout.point import FanoutPoint
@@ -124,6 +125,13 @@ class FanOut(Family["FanoutWorkload"]):
         from streamgauge.families.fanout.answer import fanout_text
 
         return fanout_text(answer)
+
+    def measured(self, document: Document, tables: ResultTables) -> list[Measured]:
+        from streamgauge.families.fanout.document import FanoutDocument
+        from streamgauge.families.fanout.measured import measured_points
+
+        assert isinstance(document, FanoutDocument)
+        return measured_points(document)
 
     def command(self, name: str) -> Callable[..., Any]:
         if name == "generate":
