@@ -103,10 +103,10 @@ def demos(folder: Path, count: int) -> None:
 def _twice() -> str:
     """The load of `make demo`, in two rounds."""
     demo = e2e(
-        test_producer_processes=2,
-        test_consumer_processes=2,
-        test_produce_messages="10000",
-        test_produce_rate="2000",
+        producers=2,
+        consumers=2,
+        messages="10000",
+        rate="2000",
     )
     content: dict[str, Any] = yaml.safe_load(dump_yaml(demo.workload))
     return yaml.safe_dump({**content, "kind": "sweep", "name": "demo", "iterations": 2})

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streamgauge.cli.help_pages import HelpfulCommand, HelpfulGroup
 from streamgauge.core.stages import Stage, Stages
 
 if TYPE_CHECKING:
@@ -17,11 +16,11 @@ if TYPE_CHECKING:
 NOT_UP_EXIT_CODE = 3
 
 cluster_app = typer.Typer(
-    cls=HelpfulGroup, help="A Kafka cluster on this machine that stays up between runs.", no_args_is_help=True
+    help="A Kafka cluster on this machine that stays up between runs.", no_args_is_help=True
 )
 
 
-@cluster_app.command(cls=HelpfulCommand)
+@cluster_app.command()
 def up(
     brokers: Annotated[int, typer.Option(metavar="COUNT", help="How many brokers: 1, 3 or 5.")] = 1,
 ) -> None:
@@ -45,7 +44,7 @@ def up(
     typer.echo(state.bootstrap)
 
 
-@cluster_app.command(cls=HelpfulCommand)
+@cluster_app.command()
 def status(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -65,7 +64,7 @@ def status(
         raise typer.Exit(NOT_UP_EXIT_CODE)
 
 
-@cluster_app.command(cls=HelpfulCommand)
+@cluster_app.command()
 def down() -> None:
     """Stop it and remove its data."""
     from streamgauge.systems.standing import standing_system

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from streamgauge.cli.help_pages import HelpfulCommand, HelpfulGroup
+from streamgauge.cli.help_pages import HelpfulCommand, HelpfulGroup, make_helpful
 from streamgauge.spec.families import all_families, broken_families
 from streamgauge.spec.family import Family
 
@@ -135,9 +135,10 @@ def _made(name: str, found: typer.Typer | Callable[..., Any], words: str | None)
     app = found
     if not isinstance(app, typer.Typer):
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        app.command(name, help=words, cls=HelpfulCommand, context_settings=_context_of(found))(found)
+        app.command(name, help=words, context_settings=_context_of(found))(found)
     made: Any = typer.main.get_command(app)
     made.name = name
+    make_helpful(made)
     if isinstance(made, HelpfulCommand):
         made.examples = getattr(found, "examples", ())
         made.aliases = getattr(found, "aliases", {})

@@ -13,6 +13,7 @@ from streamgauge.flags.groups import ORDER, TEST, group_of
 _WIDTH = 80
 _TYPE = re.compile(r"<([^>]+)>")
 """Of a value, as typer writes it."""
+_TYPE_WORDS = {"int": "COUNT", "float": "NUMBER", "path": "FILE", "str": "TEXT"}
 _FLAG_WIDTH = 26
 """A name that is longer has a line of its own, so that what it means keeps its room."""
 
@@ -70,6 +71,16 @@ class HelpfulGroup(TyperGroup):
                 yield from beside(f"  {name}", (command.help or "").split("\n\n")[0], room)
 
 
+def make_helpful(command: Any) -> None:
+    """A command as typer made it, and all below it, get this help."""
+    if type(command) is TyperCommand:
+        command.__class__ = HelpfulCommand
+    elif type(command) is TyperGroup:
+        command.__class__ = HelpfulGroup
+    for below in getattr(command, "commands", {}).values():
+        make_helpful(below)
+
+
 def _usage(command: Any, ctx: Any) -> Iterator[str]:
     pieces = " ".join(command.collect_usage_pieces(ctx)).replace("{", "").replace("}", "")
     yield from wrapped(f"Usage: {ctx.command_path} {pieces}", 0, hanging=7)
@@ -108,13 +119,34 @@ def _has_own_group(option: Any) -> bool:
 
 
 def flags_text(option: Any, ctx: Any) -> str:
-    """Its names and what its value is; a choice says what there is to choose."""
-    names = (option.get_help_record(ctx) or ("",))[0]
-    return _TYPE.sub(lambda found: found[1] if "|" in found[1] else found[1].upper(), str(names))
+    """Its names and what its value is; a choice says what there is to choose, if that is not much."""
+    names = str((option.get_help_record(ctx) or ("",))[0])
+    is_long = len(names) > _WIDTH // 2
+    return _TYPE.sub(lambda found: _value_words(found[1], is_long=is_long), names)
+
+
+def _value_words(type_name: str, *, is_long: bool) -> str:
+    if "|" in type_name:
+        return "NAME" if is_long else type_name
+    return _type_words(type_name)
+
+
+def _choices(option: Any, ctx: Any) -> str:
+    """What there is to choose, where it has no room beside the name."""
+    names = str((option.get_help_record(ctx) or ("",))[0])
+    found = _TYPE.search(names)
+    if found is None or "|" not in found[1] or "NAME" not in flags_text(option, ctx):
+        return ""
+    return f" One of {found[1].replace('|', ', ')}."
+
+
+def _type_words(type_name: str) -> str:
+    """Better than nothing: what a value is should be said by its option."""
+    return next((words for name, words in _TYPE_WORDS.items() if name in type_name), type_name.upper())
 
 
 def option_text(option: Any, ctx: Any) -> str:
-    told = option.help or ""
+    told = f"{option.help or ''}{_choices(option, ctx)}"
     usual = usual_text(option)
     if usual:
         told = f"{told} [{usual}]"

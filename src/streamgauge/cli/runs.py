@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streamgauge.cli.help_pages import HelpfulCommand, HelpfulGroup
 from streamgauge.cli.options import Debug, Out
 from streamgauge.cli.run_names import complete_run
 from streamgauge.core.errors import BadInput
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 _WIDE = 240
 """Columns where nobody looks at them: a pipe gets whole rows."""
 
-runs_app = typer.Typer(cls=HelpfulGroup, help="List the runs, oldest first; tag them, or remove some.")
+runs_app = typer.Typer(help="List the runs, oldest first; tag them, or remove some.")
 
 Names = Annotated[
     list[str],
@@ -47,7 +46,7 @@ def list_runs(context: typer.Context, out: Out = "runs", debug: Debug = False) -
     console.print(runs_table(found, console.width) if found else f"no runs in {out}")
 
 
-@runs_app.command("tag", cls=HelpfulCommand)
+@runs_app.command("tag")
 def tag_command(
     context: typer.Context,
     run: Annotated[
@@ -71,7 +70,7 @@ def tag_command(
     typer.echo(f"{found.id}: {', '.join(now) or 'no tags'}")
 
 
-@runs_app.command("rm", cls=HelpfulCommand)
+@runs_app.command("rm")
 def rm_command(
     context: typer.Context,
     runs: Names,

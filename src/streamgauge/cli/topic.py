@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streamgauge.cli.help_pages import HelpfulCommand, HelpfulGroup
 from streamgauge.core.errors import BadInput
 from streamgauge.core.units import counted
 from streamgauge.flags.options import Bootstrap, Debug, TargetFile, wish
@@ -19,16 +18,14 @@ if TYPE_CHECKING:
 
     from streamgauge.drivers.kafka.driver import KafkaDriver
 
-topic_app = typer.Typer(
-    cls=HelpfulGroup, help="Make, list and delete topics of a Kafka cluster.", no_args_is_help=True
-)
+topic_app = typer.Typer(help="Make, list and delete topics of a Kafka cluster.", no_args_is_help=True)
 
 _DEADLINE_S = 15.0
 
 Names = Annotated[list[str], typer.Argument(metavar="TOPIC…", help="Names of topics.", show_default=False)]
 
 
-@topic_app.command(cls=HelpfulCommand)
+@topic_app.command()
 def create(
     names: Names,
     partitions: Annotated[int, typer.Option(metavar="COUNT", help="Partitions of each.", min=1)] = 1,
@@ -57,7 +54,7 @@ def create(
         typer.echo(f"made {name}: {counted(partitions, 'partition')}, {counted(replicas, 'replica')}")
 
 
-@topic_app.command("list", cls=HelpfulCommand)
+@topic_app.command("list")
 def list_topics(
     bootstrap: Bootstrap = None,
     target: TargetFile = None,
@@ -81,7 +78,7 @@ def list_topics(
         typer.echo("no topics", err=True)
 
 
-@topic_app.command(cls=HelpfulCommand)
+@topic_app.command()
 def delete(
     names: Names, bootstrap: Bootstrap = None, target: TargetFile = None, debug: Debug = False
 ) -> None:
