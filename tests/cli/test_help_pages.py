@@ -57,7 +57,8 @@ def test_every_option_says_what_it_is_for_in_which_unit_and_stands_in_a_group() 
         name = f"{path} {flags_text(option, context)}"
         if not option.help:
             faults.append(f"{name}: no help")
-        is_plain = not option.metavar and "|" not in name and not option.is_flag
+        is_choice = "|" in str(option.get_help_record(context))
+        is_plain = not option.metavar and not is_choice and not option.is_flag
         if UNITLESS.search(name) or (is_plain and path in measuring()):
             faults.append(f"{name}: no unit")
         if not group_text(option):

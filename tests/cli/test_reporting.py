@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from typing import NoReturn
 
 from streamgauge.analysis.pipeline import analyze_with
 from streamgauge.cli.reporting import report_of
@@ -11,7 +12,7 @@ from streamgauge.core.run_dir import RunDir
 from ..golden import stored
 
 
-def _no_spark() -> object:
+def _no_spark() -> NoReturn:
     raise AssertionError("this run is small")
 
 

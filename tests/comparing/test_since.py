@@ -6,6 +6,7 @@ import shutil
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -24,7 +25,7 @@ from streamgauge.spec.metrics import RATE, Metric
 from ..golden import stored
 
 
-def _no_spark() -> object:
+def _no_spark() -> NoReturn:
     raise AssertionError("these runs are small")
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NoReturn
 
 from streamgauge.analysis.pipeline import analyze_with
 from streamgauge.core.verdicts import CauseCode, cause
@@ -12,7 +13,7 @@ from ...golden import stored
 from ...report.sample_run import single_run
 
 
-def _no_spark() -> object:
+def _no_spark() -> NoReturn:
     raise AssertionError("this run is small")
 
 
@@ -60,8 +61,8 @@ def test_several_targets_stand_in_their_order() -> None:
         Claim(code="messages_per_s", value=9000, low=8000, high=9900, about={"target": "one"}),
         Claim(code="messages_per_s", value=5000, low=4000, high=6000, about={"target": "two"}),
     ]
-    left_out = {"causes": [cause(CauseCode.NOTHING_MEASURED)], "excluded_count": 2}
-    assert end_to_end_text(Answer(claims=claims, **left_out)) == (
+    causes = [cause(CauseCode.NOTHING_MEASURED)]
+    assert end_to_end_text(Answer(claims=claims, causes=causes, excluded_count=2)) == (
         "one takes most: 9,000/s (8,000/s–9,900/s); then two 5,000/s (4,000/s–6,000/s). "
         "2 targets are left out: nothing was measured."
     )
