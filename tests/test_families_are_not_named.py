@@ -25,6 +25,7 @@ STAGES = (
     "analysis",
     "report",
     "comparing",
+    "serve",
     "cli",
     "api",
 )

@@ -30,7 +30,25 @@ def test_counts_and_newest_latencies_are_published(assign: Assign) -> None:
     run = assignment.run_dir
     p99_ms = pytest.approx(np.percentile([1, 2, 3], 99))
     expected = {"case": "001", "kind": "consumer", "messages": 5, "p99_ms": p99_ms}
-    assert run.read_json(run.live("consumer-0")) == expected
+    told = run.read_json(run.live("consumer-0"))
+    assert {name: told[name] for name in expected} == expected
+    assert (told["counts"], told["tick"]) == ("received", 1)
+    assert told["cpu_s"] > 0 < told["rss_bytes"]
+
+
+def test_only_what_came_since_the_last_time_is_in_the_buckets(assign: Assign) -> None:
+    assignment = assign("consumer-0")
+    run, shown = assignment.run_dir, Live(assignment)
+    observe(shown, 0, [100, 100, 7])
+    shown.publish()
+    assert run.read_json(run.live("consumer-0"))["buckets"] == [[7, 1], [100, 2]]
+    shown.publish()
+    assert run.read_json(run.live("consumer-0"))["buckets"] == []
+    observe(shown, 0, [9])
+    shown.tell_times(np.array([120], np.int64))
+    shown.publish()
+    told = run.read_json(run.live("consumer-0"))
+    assert (told["buckets"], told["tick"]) == ([[9, 1], [120, 1]], 3)
 
 
 def test_latencies_between_hosts_are_put_right_by_their_clocks(assign: Assign) -> None:

@@ -17,10 +17,10 @@ from pathlib import Path
 import psutil
 from confluent_kafka.admin import AdminClient
 
-from streamgauge.cli.listed_runs import listed
 from streamgauge.core.errors import BadInput, CorruptRun
 from streamgauge.core.guardian import FOLDER_PREFIX, MEMORY, without_mark
 from streamgauge.core.run_dir import runs_in
+from streamgauge.report.listed_runs import listed
 from streamgauge.report.results import results_document
 from tests.cli.streamgauge_command import command
 from tests.waiting import wait_for

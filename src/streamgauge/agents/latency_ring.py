@@ -35,6 +35,11 @@ class LatencyRing:
         self._values[self._written % len(self._values)] = latency_ns
         self._written += 1
 
+    @property
+    def written(self) -> int:
+        """So many by now, whether they are still there or not."""
+        return self._written
+
     def newest(self, most: int) -> NDArray[np.int64]:
         """At most so many."""
         end, room = self._written, len(self._values)

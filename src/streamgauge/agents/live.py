@@ -7,16 +7,21 @@ agents/live_publishing, where a run has one, is for the live view.
 from __future__ import annotations
 
 import contextlib
+import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import psutil
 from numpy.typing import NDArray
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.latency_ring import LatencyRing
 from streamgauge.agents.rendezvous import Start
 from streamgauge.core.errors import BadInput
+from streamgauge.core.latency_buckets import BucketCounters
+from streamgauge.core.live_file import SIDES, Counted, LiveFile
 
 _KEPT = 8192
 _KEPT_TO_PUBLISH = 1 << 21
@@ -44,6 +49,11 @@ class Live:
         self._counts: dict[int, int] = {}
         self.told: dict[str, Any] = {}
         """What else there is to tell."""
+        self.counts: Counted = SIDES.get(self._task.kind, "done")
+        """What its messages are: sent, received, or just done with."""
+        self._buckets, self._looked = BucketCounters(), dict.fromkeys(self.rings, 0)
+        self._tick = 0
+        self._process = psutil.Process()
 
     @property
     def messages(self) -> int:
@@ -90,15 +100,39 @@ class Live:
         """Best effort: the display is not worth failing for."""
         if not self._run.is_quick:
             return
-        content: dict[str, Any] = {
+        self._tick += 1
+        content: LiveFile = {
             "case": self._case,
             "kind": self._task.kind,
             "messages": self.messages,
-            **self.told,
+            "counts": self.counts,
+            "tick": self._tick,
+            "at_s": time.time(),
+            "cpu_s": time.process_time(),
+            "rss_bytes": self._process.memory_info().rss,
+            "buckets": self._newest_buckets(),
+            **self.told,  # type: ignore[typeddict-item]
         }
         most = max(_LEAST_KEPT, _KEPT // max(1, len(self.rings)))
         newest = [ring.newest(most) for ring in self.rings.values()]
         if newest and len(kept := np.concatenate(newest)):
             content["p99_ms"] = float(np.percentile(kept, 99)) / 1e6
+        # In one line: written second by second, beside what is measured.
+        text = json.dumps(content, separators=(",", ":"))
         with contextlib.suppress(BadInput):
-            self._run.write_json(self._run.live(self._task.agent), content)
+            self._run.write_text(self._run.live(self._task.agent), text)
+
+    def tell_times(self, times_ns: NDArray[np.int64]) -> None:
+        """Times of something else than messages on their way, to be told next."""
+        self._buckets.add(times_ns)
+
+    def _newest_buckets(self) -> list[tuple[int, int]]:
+        """Of what came since the last time; of very many the newest."""
+        most = max(_LEAST_KEPT, _KEPT // max(1, len(self.rings)))
+        for number, ring in self.rings.items():
+            written = ring.written
+            fresh = min(most, written - self._looked[number])
+            self._looked[number] = written
+            if fresh:
+                self._buckets.add(ring.newest(fresh))
+        return self._buckets.take()

@@ -41,6 +41,10 @@ _AFTER = {
         "export:bundle_command",
         "Pack a run into one archive, which `streamgauge run` runs again elsewhere.",
     ),
+    "serve": (
+        "serve:serve_command",
+        "Runs in a browser: list, reports, differences, the live view; start a run and stop it.",
+    ),
     "gateway": (
         "gateway:gateway_command",
         "Push Kafka's records to live clients: Lightstreamer's own, over WebSocket or HTTP.",

@@ -36,8 +36,9 @@ def list_runs(context: typer.Context, out: Out = "runs", debug: Debug = False) -
         return
     from rich.console import Console
 
-    from streamgauge.cli.listed_runs import listed, runs_table
+    from streamgauge.cli.runs_table import runs_table
     from streamgauge.core.run_dir import runs_in
+    from streamgauge.report.listed_runs import listed
 
     found = [listed(run) for run in runs_in(out)]
     console = Console()

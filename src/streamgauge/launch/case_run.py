@@ -20,6 +20,7 @@ from streamgauge.drivers.contract import Driver
 from streamgauge.launch.conduct import CaseSystem, Conduct
 from streamgauge.launch.crew import Crew
 from streamgauge.launch.left_topics import TopicsPromise
+from streamgauge.launch.live_resources import tell_resources
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
@@ -207,7 +208,13 @@ def _system_samples(
         return
     watched = {name: ("broker", pid) for name, pid in system.processes.items()}
     watched |= own.processes
-    sampler = Sampler(watched, machine=True, traffic=own.traffic, told=own.told)
+    sampler = Sampler(
+        watched,
+        machine=True,
+        each_time=lambda: tell_resources(run, case.id, sampler.rows),
+        traffic=own.traffic,
+        told=own.told,
+    )
     sampler.start()
     try:
         yield

@@ -17,6 +17,7 @@ from streamgauge.core.status import CaseStatus
 from streamgauge.core.units import format_rate
 from streamgauge.launch.conduct import conduct_of
 from streamgauge.launch.live_figures import LiveFigures
+from streamgauge.launch.live_resources import ToldStages
 from streamgauge.launch.stage_line import StageLine
 from streamgauge.plan.cases import Case
 
@@ -35,7 +36,7 @@ class RunProgress:
         self.total_cases, self.done = total_cases, done
         self._took_s: list[float] = []
         self.stage_line = StageLine(console, is_shown=is_shown, shows_cases=total_cases == 1)
-        self.stages = Stages(self.stage_line)
+        self.stages = Stages(ToldStages(run, self.stage_line))
 
     def of(self, case: Case, live: LiveFigures | None = None) -> CaseProgress:
         """A context for one case; say how it ended before you leave it. `live`: where its figures are."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
-_VOID = ("br", "hr", "meta")
+_VOID = ("br", "hr", "input", "link", "meta")
 
 
 class Markup(str):

@@ -74,12 +74,17 @@ def read_mapping(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise BadInput(f"{path}: is not UTF-8 text") from None
+    return mapping_in(text, str(path))
+
+
+def mapping_in(text: str, source: str) -> dict[str, Any]:
+    """The same of a text that has been read already."""
     try:
         content = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that there is not
-        raise BadInput(f"{path}: is not valid YAML: {' '.join(str(error).split())}") from None
+        raise BadInput(f"{source}: is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
-        raise BadInput(f"{path}: must be a mapping of fields at its top level")
+        raise BadInput(f"{source}: must be a mapping of fields at its top level")
     return content
 
 

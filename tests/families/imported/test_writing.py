@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 from streamgauge.cli.commands import app
-from streamgauge.cli.listed_runs import listed
 from streamgauge.comparing.differences import diff_document
 from streamgauge.comparing.document import DiffVerdict
 from streamgauge.comparing.measured import measured_run
@@ -20,6 +19,7 @@ from streamgauge.families.imported.conduct import NotToBeRun, nothing_to_analyse
 from streamgauge.families.imported.document import ImportedDocument
 from streamgauge.families.imported.writing import write_imported
 from streamgauge.importing.formats import read_tool_file
+from streamgauge.report.listed_runs import listed
 from streamgauge.report.results import results_document, stored_document
 from streamgauge.spec.loading import load_workload
 from tests.importing import samples

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.live import Live
 from streamgauge.agents.rendezvous import Rendezvous
@@ -152,6 +154,8 @@ class Referee:
         cell, each = turn.cell, (repeat + 1) * len(SIDES)
         self._turns += 1
         self._live.count(0, self._live.messages + sum(row["seen"] for row in rows))
+        took_ns = [row["elapsed_ns"] for row in rows if row["elapsed_ns"] is not None]
+        self._live.tell_times(np.array(took_ns, np.int64))
         where = f"cell {cell.number + 1} of {len(cells)}: {cell.messages:,} × {cell.length:,} B  "
         if self._still_open is None:
             completed, total = cell.number * each + turn.position + 1, len(cells) * each
@@ -159,7 +163,7 @@ class Referee:
         else:
             completed, total = self._turns, self._turns + self._still_open * ROUNDS_ADDED * len(SIDES)
             where += f"round {turn.repetition + 1}, cells still open: {self._still_open}"
-        self._live.told = {"completed": completed, "total": total, "words": where}
+        self._live.told = {"completed": completed, "total": total, "words": where, "times_are": "a block"}
         self._live.publish()
 
     def _turn(

@@ -77,6 +77,7 @@ class GeneratorLife(FanoutLife):
 
     def publish(self) -> None:
         if self._generator is not None:
+            self.live.counts = "sent"
             self.live.count(0, self._generator.sent)
         super().publish()
 

@@ -32,6 +32,7 @@ class SwarmLife(FanoutLife):
         self._reader = StampReader()
         self._schedule: Schedule | None = None
         self._samples: LiveSamples | None = None
+        self._new: NewUpdates | None = None
         self._expected: dict[int, int] | None = None
         self._before: SocketTraffic | None = None
         self._after: SocketTraffic | None = None
@@ -48,6 +49,7 @@ class SwarmLife(FanoutLife):
         self._samples = LiveSamples(
             self._updates, lambda: self.known_by_now(planned, rendezvous), wall_offset_ns
         )
+        self._new = NewUpdates(self._updates, planned, wall_offset_ns)
         self.begin(reading, start)
         with self.watched((NewUpdates(self._updates, planned, wall_offset_ns),), start, rendezvous):
             while not (rendezvous.producers_finished() or rendezvous.stopping()):
@@ -131,9 +133,13 @@ class SwarmLife(FanoutLife):
 
     def publish(self) -> None:
         if self._swarm is not None:
+            self.live.counts = "received"
             self.live.count(0, sum(self._swarm.counts))
             if self._samples is not None:
                 self.live.told["latency_ms"] = self._samples.told()
+            if self._new is not None:
+                for latencies_ns in self._new.take():
+                    self.live.tell_times(latencies_ns)
         super().publish()
 
     def keep(self) -> None:

@@ -99,10 +99,10 @@ class Exchange:
         """A whole answer."""
         return _answer(self._peer, status, body, content_type, headers, self.head)
 
-    def stream_head(self, headers: Headers) -> bytes:
+    def stream_head(self, headers: Headers, *, content_type: str = _TEXT) -> bytes:
         """The head of an answer whose body goes on."""
         how = ("Transfer-Encoding", "chunked") if self.head.minor else ("Connection", "close")
-        lines = [("Content-Type", _TEXT), how, *_NOT_CACHED, *headers]
+        lines = [("Content-Type", content_type), how, *_NOT_CACHED, *headers]
         return self._peer.send(h11.Response(status_code=200, reason=b"OK", headers=lines)) or b""
 
     def _receive(self, data: bytes) -> object:

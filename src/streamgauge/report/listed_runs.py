@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-
-from rich.cells import cell_len
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
 
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.outcomes import Outcome
@@ -20,16 +15,13 @@ from streamgauge.core.units import format_bytes
 from streamgauge.plan.plan_file import Plan, read_plan
 from streamgauge.report.cause_words import OUTCOME_WORDS
 from streamgauge.report.document import Document, Glance
+from streamgauge.report.medium import Tone
 from streamgauge.report.quantities import NOTHING, digits_text, rate_per_s_text
 from streamgauge.report.results import stored_document
 
 _MANY_TARGETS = 3
 _GOOD = ("ok", "valid", "met", NOTHING)
-_COLOURS = {"ok": "green", "running": "blue", "partial": "yellow", NOT_ANALYSED: "yellow"}
-_AT_WILL = ("objectives", "tags", "why")
-"""Columns that are left out when they say nothing of any run."""
-_SPARE = ("why", "size", "cases", "target", "age", "rate", "status")
-"""Where there is no room, the first of them goes first."""
+_TONES = {"ok": Tone.GOOD, "running": Tone.PLAIN, "partial": Tone.WARN, NOT_ANALYSED: Tone.WARN}
 _AGES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
@@ -46,6 +38,12 @@ class Listed:
     target: str = NOTHING
     glances: Sequence[Glance] = ()
     tags: Sequence[str] = field(default_factory=list)
+
+    @property
+    def tone(self) -> Tone:
+        """Good only if both verdicts hold, and every objective is met."""
+        is_good = all(verdict in _GOOD for verdict in self.verdicts)
+        return _TONES.get(self.state, Tone.BAD) if self.state != "ok" or is_good else Tone.WARN
 
     @property
     def rate(self) -> str:
@@ -98,6 +96,11 @@ def _judged(begun: Listed, document: Document) -> Listed:
     )
 
 
+def verdict_tone(word: str) -> Tone:
+    """Of any of the three."""
+    return Tone.BAD if word == "missed" else Tone.GOOD if word in _GOOD else Tone.WARN
+
+
 def age_text(seconds: float) -> str:
     """In the largest unit of which there is at least one."""
     for length, unit in _AGES:
@@ -118,57 +121,3 @@ def _range_text(values: Iterable[float | None], form: Callable[[float], str]) ->
         return NOTHING
     low, high = form(min(known)), form(max(known))
     return low if low == high else f"{low}–{high}"
-
-
-def runs_table(found: Sequence[Listed], width: int) -> Group:
-    """What there is no room for is left out, but for why a run is not well: that stands below."""
-    columns = _columns(found)
-    notes: list[Text] = []
-    for name in _SPARE:
-        if name in columns and _width(columns) > width:
-            del columns[name]
-            if name == "why":
-                notes = [Text(f"{each.run.id}: {each.why}") for each in found if each.why]
-    table = Table(*columns, box=None, padding=(0, 1, 0, 0))
-    for column in table.columns:
-        column.overflow = "fold"
-    for row in zip(*columns.values(), strict=True):
-        table.add_row(*row)
-    return Group(table, *notes)
-
-
-def _width(columns: Mapping[str, Sequence[Text]]) -> int:
-    return sum(max(cell_len(name), *(cell.cell_len for cell in cells)) + 1 for name, cells in columns.items())
-
-
-def _columns(found: Sequence[Listed]) -> dict[str, list[Text]]:
-    columns = {
-        "run": [Text(each.run.id) for each in found],
-        "status": [Text(each.state, _state_colour(each)) for each in found],
-        "target": [Text(each.target) for each in found],
-        "rate": [Text(each.rate, justify="right") for each in found],
-        "p50 ms": [Text(each.p50_ms, justify="right") for each in found],
-        "p99 ms": [Text(each.p99_ms, justify="right") for each in found],
-        "integrity": [_verdict(each.verdicts[0]) for each in found],
-        "validity": [_verdict(each.verdicts[1]) for each in found],
-        "objectives": [_verdict(each.verdicts[2]) for each in found],
-        "cases": [Text(each.cases) for each in found],
-        "age": [Text(each.age, justify="right") for each in found],
-        "size": [Text(each.size, justify="right") for each in found],
-        "tags": [Text(", ".join(each.tags)) for each in found],
-        "why": [Text(each.why) for each in found],
-    }
-    for name in _AT_WILL:
-        if all(cell.plain in ("", NOTHING) for cell in columns[name]):
-            del columns[name]
-    return columns
-
-
-def _state_colour(each: Listed) -> str:
-    """Green only if both verdicts hold, and every objective is met."""
-    is_good = all(verdict in _GOOD for verdict in each.verdicts)
-    return _COLOURS.get(each.state, "red") if each.state != "ok" or is_good else "yellow"
-
-
-def _verdict(word: str) -> Text:
-    return Text(word, "red" if word == "missed" else "green" if word in _GOOD else "yellow")

@@ -1,0 +1,117 @@
+"""`streamgauge serve`: runs in a browser, until it is told to stop."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from inspect import Parameter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from streamgauge.cli.options import Debug, Out, Quiet
+from streamgauge.core.errors import BadInput, StreamgaugeError
+
+if TYPE_CHECKING:
+    from streamgauge.serve.start_pages import Starter
+    from streamgauge.spec.family import Family
+
+_PORT = 8723
+
+
+def serve_command(
+    out: Out = "runs",
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Where to listen; other than loopback needs a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0: any that is free.", min=0, max=65535)] = _PORT,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The token is its first line; or STREAMGAUGE_SERVE_TOKEN. Else one is made if needed.",
+            show_default=False,
+        ),
+    ] = None,
+    runs_at_once: Annotated[
+        int, typer.Option(help="Runs that may be started from here at the same time.", min=1, max=64)
+    ] = 1,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Show runs; start, stop and tag none.")
+    ] = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Runs in a browser: list, reports, differences, the live view; start a run and stop it.
+
+    Examples:
+
+    streamgauge serve                          runs of the folder runs, on this machine alone
+
+    streamgauge serve --out ~/bench/runs --port 0 --read-only
+
+    streamgauge serve --host 0.0.0.0           for others, with a token that is printed
+    """
+    from streamgauge.core.guardian import temporary_folder
+    from streamgauge.serve.serving import ServeSettings, serve, token_for
+
+    token = token_for(host, _given_token(token_file))
+    settings = ServeSettings(
+        runs=out if "://" in out else str(Path(out).absolute()),
+        folder=temporary_folder() / "serve",
+        host=host,
+        port=port,
+        token=token,
+        runs_at_once=runs_at_once,
+        read_only=read_only,
+        starters=starters(),
+    )
+
+    def ready(address: str) -> None:
+        typer.echo(address)
+        if not quiet:
+            if token is not None:
+                typer.echo("others may come with this token; nothing is encrypted on the way", err=True)
+            typer.echo(f"serving {settings.runs}; end it with Ctrl-C", err=True)
+
+    serve(settings, ready)
+
+
+def _given_token(file: Path | None) -> str | None:
+    from streamgauge.serve.serving import TOKEN_VARIABLE
+
+    if file is None:
+        return os.environ.get(TOKEN_VARIABLE) or None
+    try:
+        return file.read_text("utf-8").split("\n", 1)[0].strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"--token-file {file}: cannot be read: {error}") from None
+
+
+def starters() -> dict[str, Starter]:
+    """What each family's command runs when nothing else is said, as a workload to begin with."""
+    from streamgauge.serve.start_pages import Starter
+    from streamgauge.spec.families import all_families
+
+    found = {}
+    for family in all_families():
+        name, words = next(iter(family.commands.items()), ("", ""))
+        if name:
+            found[name] = Starter(f"{name}: {words}", partial(_by_default, family, name))
+    return found
+
+
+def _by_default(family: Family[Any], name: str) -> str:
+    """A command that needs to be told something says what that is."""
+    from streamgauge.cli.run_flags import asked_of, parameters_of
+    from streamgauge.spec.loading import dump_yaml
+
+    command = family.command(name)
+    flags = {flag: each.default for flag, each in parameters_of(command).items()}
+    if missing := [flag for flag, default in flags.items() if default in (Parameter.empty, ...)]:
+        return f"# streamgauge {name} --help says more of: {', '.join(missing)}\nkind: {family.kind}\n"
+    try:
+        return dump_yaml(asked_of(command(**flags)).workload)
+    except StreamgaugeError as error:
+        return f"# {error}\nkind: {family.kind}\n"

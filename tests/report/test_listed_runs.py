@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from streamgauge.report.listed_runs import age_text, listed
+from streamgauge.report.quantities import NOTHING
+from tests.report.sample_comparison import compared_run
+from tests.report.sample_run import transports_run
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(-3, "0 s"), (0.4, "0 s"), (59.9, "59 s"), (60, "1 min"), (7199, "1 h"), (10 * 86400 + 5, "10 d")],
+)
+def test_an_age_is_told_in_its_largest_unit(seconds: float, text: str) -> None:
+    assert age_text(seconds) == text
+
+
+def test_a_family_without_such_figures_has_its_targets_and_verdicts(tmp_path: Path) -> None:
+    found = listed(compared_run(tmp_path))
+    assert found.target == "one, two"
+    assert (found.rate, found.p50_ms, found.p99_ms) == (NOTHING, NOTHING, NOTHING)
+    assert found.verdicts[0] != NOTHING
+
+
+def test_many_targets_are_counted(tmp_path: Path) -> None:
+    found = listed(transports_run(tmp_path / "renamed"))
+    assert found.target == "4 targets"
+    assert found.age == NOTHING, "its name says no time"
