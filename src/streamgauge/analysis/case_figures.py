@@ -195,13 +195,14 @@ def _medians(rows: Iterable[Row]) -> Row:
     for row in sorted(rows, key=lambda row: row["second"]):
         by_leg[row["leg"]].append(row)
     for name, leg in _LEGS.items():
-        found[f"{name}_medians_ms"] = [row["p50"] for row in _whole(by_leg[leg])]
+        found[f"{name}_medians_ms"] = [row["p50"] for row in whole_seconds(by_leg[leg])]
     points = [(row["second"], row["p50"]) for row in by_leg[_LEGS["received"]]]
     return found | {"drift_ms_per_s": _slope(points)}
 
 
-def _whole(seconds: list[Row]) -> list[Row]:
-    """Without a first or last one of which the case has less than half: the median of few is noise."""
+def whole_seconds(seconds: list[Row]) -> list[Row]:
+    """In their order; without a first or last one of which the case has less than half: the median of few is
+    noise."""
     if len(seconds) < DRIFT_SECONDS:
         return seconds
     counts = [row["count"] or 0 for row in seconds]

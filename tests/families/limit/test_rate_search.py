@@ -154,6 +154,17 @@ def test_what_is_not_delivered_in_time_does_not_hold_however_lax_the_objective()
     assert judge(search, 1000, {**figures, "delivered_per_s": 990.0}, None) == []
 
 
+def test_what_is_within_its_bounds_on_the_way_up_is_not_held() -> None:
+    figures: dict[str, float | None] = {"p99": 15.0, "delivered_per_s": 990.0}
+    figures |= {"rose_from_ms": 1.0, "rose_to_ms": 14.0}
+    said = "not at rest: the median of a second rose from 1 to 14 ms"
+    assert judge(search_of(slo=["p99<20ms"]), 1000, figures, None) == [said]
+    for lax in (["p99<1s"], ["lost=0"]):
+        assert judge(search_of(slo=lax), 1000, {**figures, "lost": 0.0}, None) == []
+    [missed] = judge(search_of(slo=["p99<10ms"]), 1000, figures, None)
+    assert missed.startswith("p99 was 15 ms"), "that is reason enough"
+
+
 def test_a_case_that_is_not_whole_does_not_hold() -> None:
     figures: dict[str, float | None] = {"p99": 1.0, "lost": 0.0, "delivered_per_s": 1000.0}
     assert judge(search_of(), 1000, figures, "an agent died") == ["an agent died"]

@@ -89,3 +89,22 @@ def test_percentiles_that_reports_do_not_show_are_there_when_asked_for(tmp_path:
     found = [look[name] or 0.0 for name in ("p42", "p50", "p99", "p99.95", "max")]
     assert found == sorted(found)
     assert 0 < found[0] < found[1]
+
+
+@pytest.mark.parametrize(
+    ("transient", "rises"),
+    [
+        ({"shape": "ramp", "times": 0.8}, True),
+        ({"shape": "decay", "times": 9, "for": 1.0}, False),
+        ({"shape": "step", "times": 0.02, "at": 2.0}, False),
+    ],
+)
+def test_a_latency_that_rises_while_it_is_measured_is_told(
+    transient: dict[str, Any], rises: bool, tmp_path: Path
+) -> None:
+    load = {"duration": "6s", "rate": "500/s"}
+    run, plan = simulate(tmp_path, [{"latency": {"median_ms": 3.0}, "transients": [transient]}], load)
+    found = step_figures(run, plan.cases[0])
+    assert ("rose_from_ms" in found) is rises
+    if rises:
+        assert (found["rose_to_ms"] or 0) > 1.5 * (found["rose_from_ms"] or 0) > 3.0

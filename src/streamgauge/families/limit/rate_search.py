@@ -24,6 +24,11 @@ DELIVERED_SHARE = 0.97
 DELIVERED = "delivered_per_s"
 """The figure of a step that says what came out."""
 
+ROSE_FROM, ROSE_TO = "rose_from_ms", "rose_to_ms"
+"""Of a step whose latency rose while it was measured: the median of a second at first, and in the end."""
+
+_NEAR_A_BOUND = 0.1
+"""Of the least bound on a latency: a median that rises to less does not say that the bound will be missed."""
 _ENOUGH = 3
 """Trials after which a rate that missed at the very beginning is not doubted for that any more."""
 _DOWNWARD_STEPS = 8
@@ -164,7 +169,19 @@ def judge(
     missed = [why for objective in search.slo if (why := _why_missed(objective, known, rate_per_s))]
     if delivered is not None and delivered < DELIVERED_SHARE * rate_per_s:
         missed.append(f"only {delivered:,.0f} of {rate_per_s:,.0f} messages a second were delivered")
+    if not missed and (rise := _rise_that_counts(search, figures)):
+        missed.append(rise)
     return [*missed, problem] if problem else missed
+
+
+def _rise_that_counts(search: Search, figures: dict[str, float | None]) -> str | None:
+    """What is within its bounds on the way up is not held: a longer step would have missed them. Microseconds
+    beside a bound of 20 ms are not on the way anywhere."""
+    rose_from, rose_to = figures.get(ROSE_FROM), figures.get(ROSE_TO)
+    bounds_ms = [objective.bound for objective in search.slo if objective.unit is BoundUnit.MS]
+    if rose_from is None or rose_to is None or rose_to < _NEAR_A_BOUND * min(bounds_ms, default=math.inf):
+        return None
+    return f"not at rest: the median of a second rose from {rose_from:.4g} to {rose_to:.4g} ms"
 
 
 def _why_missed(objective: Objective, figures: dict[str, float | None], rate_per_s: float) -> str | None:

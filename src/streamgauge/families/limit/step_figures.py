@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamgauge.analysis.accounting import accounting
+from streamgauge.analysis.at_rest import unrest
+from streamgauge.analysis.case_figures import whole_seconds
 from streamgauge.analysis.clocks import agent_clocks
 from streamgauge.analysis.feeding.event_files import case_row_groups
 from streamgauge.analysis.feeding.fed import NO_CLOCKS
@@ -22,12 +24,12 @@ from streamgauge.analysis.storage import read_few_events
 from streamgauge.analysis.throughput import throughput
 from streamgauge.core.percentiles import percentile_ms
 from streamgauge.core.run_dir import RunDir
-from streamgauge.families.limit.rate_search import DELIVERED
+from streamgauge.families.limit.rate_search import DELIVERED, ROSE_FROM, ROSE_TO
 from streamgauge.plan.cases import Case
 from streamgauge.spec.metrics import Metric
 from streamgauge.tables.events import MARKS, RECEIVES, SENDS
 from streamgauge.tables.faults import not_arrived_count
-from streamgauge.tables.results import ACCOUNTING, CASE, MEASURE
+from streamgauge.tables.results import ACCOUNTING, CASE, MEASURE, SECOND
 
 _LEG = "intended_to_received"
 _STATISTICS = ("mean", "p50", "p75", "p90", "p95", "p98", "p99", "p99_9", "max")
@@ -53,6 +55,7 @@ def step_figures(run: RunDir, case: Case, metrics: Iterable[Metric] = ()) -> dic
         **{name: float(counts[name]) for name in _COUNTS},
         DELIVERED: rates.get("received_messages_per_s"),
         **_latencies(found.joined.buckets, metrics),
+        **_rise(found.joined.buckets),
     }
 
 
@@ -65,6 +68,16 @@ def _latencies(buckets: pa.Table, metrics: Iterable[Metric]) -> dict[str, float 
             # The middle of the outermost bucket may lie outside of what was measured.
             found[name] = min(_percentile(buckets, share), row["max"]) if row else None
     return found
+
+
+def _rise(buckets: pa.Table) -> dict[str, float | None]:
+    """From where to where the median of a second rose, if it did so while the step was measured."""
+    seconds = latency(buckets).filter((pc.field("scope") == SECOND) & (pc.field("leg") == _LEG))
+    rows = whole_seconds(seconds.sort_by("second").to_pylist())
+    change = unrest([row["p50"] for row in rows])
+    if change is None or change.after_ms < change.before_ms:
+        return {}
+    return {ROSE_FROM: change.before_ms, ROSE_TO: change.after_ms}
 
 
 def _percentile(buckets: pa.Table, share: float) -> float:
