@@ -19,6 +19,7 @@ from streamgauge.analysis.case_figures import Beside, Tables, case_figures
 from streamgauge.analysis.clocks import agent_clocks, clocks
 from streamgauge.analysis.compression import compression_ratios
 from streamgauge.analysis.cpu import cpu
+from streamgauge.analysis.fault_figures import fault_figures
 from streamgauge.analysis.feeding.cogroup import feed_by_cogroup
 from streamgauge.analysis.feeding.event_files import checked_events
 from streamgauge.analysis.feeding.fed import Fed
@@ -111,6 +112,7 @@ def _analyze_messages(
     for table, rows in zip((results.VERDICTS, results.CAUSES), judged, strict=True):
         write_rows(run, table, pa.Table.from_pylist(rows, schema=table.arrow_schema()))
     verify(run, plan, of_messages(found))
+    fault_figures(run, plan, fed.starts_ns)
 
 
 def of_messages(found: Sequence[RowGroup]) -> list[RowGroup]:

@@ -46,6 +46,8 @@ class Judged:
     rested: bool | None = None
     """The warm-up went on until the load was at rest; False: it came to its limit before; None: nobody
     looked."""
+    fault_count: int = 0
+    """Faults that were done to the system meanwhile."""
     medians_ms: Sequence[float] = ()
     """Of each second that was measured, in their order."""
     drift_ms_per_s: float | None = None
@@ -68,7 +70,10 @@ def validity(case: Judged) -> tuple[Validity, list[Cause]]:
 def validity_causes(case: Judged) -> Iterator[Cause]:
     """The gravest first. What a load without pace is quoted for is its rate: its latency is of its queue."""
     yield from _incomplete(case)
-    if case.is_paced:
+    if case.fault_count:
+        # What a fault does to rest, rate and schedule is what it was done for: the one cause of all that.
+        yield cause(CauseCode.FAULT_DURING_MEASURING, fault_count=case.fault_count)
+    elif case.is_paced:
         yield from _not_at_rest(case)
         yield from _rate_missed(case)
         yield from _generator_late(case)

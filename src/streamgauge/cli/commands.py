@@ -45,6 +45,7 @@ _AFTER = {
         "serve:serve_command",
         "Runs in a browser: list, reports, differences, the live view; start a run and stop it.",
     ),
+    "faults": ("faults:faults_command", "List what can be done to a system while it is measured."),
     "gateway": (
         "gateway:gateway_command",
         "Push Kafka's records to live clients: Lightstreamer's own, over WebSocket or HTTP.",

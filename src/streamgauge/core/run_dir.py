@@ -92,6 +92,7 @@ class RunDir:
     search = "search.json"
     tags = "tags.json"
     warm_ups = "warm_ups.json"
+    faults = "faults.json"
     report_page = "report/index.html"
     report_csv = "report/csv"
     report_folder = "report"
@@ -99,6 +100,7 @@ class RunDir:
     report_plots = "report/plots"
     results_document = "results/results.json"
     verification = "results/verification.json"
+    fault_figures = "results/faults.json"
 
     def events(self, table: str, case: str | None = None) -> str:
         """Folder of one event table; Spark finds `case` in its name."""

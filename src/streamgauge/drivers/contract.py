@@ -103,6 +103,15 @@ class ConsumerOptions:
 
 
 @dataclass(frozen=True)
+class PartitionState:
+    """Members of a system by their names: `broker-1`."""
+
+    leader: str
+    replicas: tuple[str, ...]
+    in_sync: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class SharedSetting:
     """A setting that means the same in several libraries, as it was in force in one of them."""
 
@@ -313,6 +322,10 @@ class Driver(ABC):
     @abstractmethod
     def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
         """Where each partition ends now, by (topic, partition)."""
+
+    def partition_state(self, topic: str, partition: int) -> PartitionState:
+        """Who has it now. Only of systems with several members."""
+        raise NotImplementedError(f"{type(self).__name__} does not know who leads a partition")
 
     @abstractmethod
     def producer(self, options: ProducerOptions) -> Producer: ...

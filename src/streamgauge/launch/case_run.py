@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from streamgauge.agents.assignment import Assignment
@@ -17,13 +18,17 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.stages import Stages
 from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.contract import Driver
+from streamgauge.faults.contract import Scene
 from streamgauge.launch.conduct import CaseSystem, Conduct
 from streamgauge.launch.crew import Crew
+from streamgauge.launch.fault_schedule import FaultSchedule
+from streamgauge.launch.feasibility import faults_of
 from streamgauge.launch.left_topics import TopicsPromise
 from streamgauge.launch.live_resources import tell_resources
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
+from streamgauge.plan.fault_file import note_faults
 from streamgauge.plan.warm_up_file import note_warm_up
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.tables.events import SAMPLES
@@ -91,7 +96,10 @@ def run_one_case(
                 )
                 for task in case.agents
             }
-            with _system_samples(run, case, driver, system, own):
+            with (
+                _system_samples(run, case, driver, system, own),
+                _faults(run, case, driver, system) as faults,
+            ):
                 try:
                     outcome = _run_agents(
                         crew,
@@ -102,6 +110,7 @@ def run_one_case(
                         lambda: system.ended() or own.ended(),
                         {**system.processes, **{name: pid for name, (_, pid) in own.processes.items()}},
                         stages,
+                        faults.begin,
                     )
                 finally:
                     crew.logs.tell(assignments)
@@ -140,9 +149,10 @@ def _run_agents(
     ended: Callable[[], str | None],
     pids: Mapping[str, int],
     stages: Stages,
+    measuring: Callable[[int], None],
 ) -> CaseOutcome:
     try:
-        manifests, reason = crew.run_case(assignments, ended, pids, stages), ""
+        manifests, reason = crew.run_case(assignments, ended, pids, stages, measuring), ""
     except AgentDied as error:
         manifests, reason = _last_words(crew.folder.staged or run, case), str(error)
     finally:
@@ -196,6 +206,19 @@ def _last_words(run: RunDir, case: Case) -> list[Manifest]:
 def _settings(manifests: list[Manifest]) -> dict[str, Any]:
     """Client settings in force: one producer's and one consumer's stand for all of their kind."""
     return {manifest.agent.partition("-")[0]: manifest.settings for manifest in reversed(manifests)}
+
+
+@contextmanager
+def _faults(run: RunDir, case: Case, driver: Driver, system: TargetSystem) -> Iterator[FaultSchedule]:
+    """What is done to the system meanwhile; after that it is whole again."""
+    specs = faults_of(case)
+    keep = partial(note_faults, run, case.id) if specs else lambda records: None
+    schedule = FaultSchedule(specs, Scene(case, driver, system.members), keep)
+    try:
+        yield schedule
+    finally:
+        if specs:
+            schedule.close()
 
 
 @contextmanager

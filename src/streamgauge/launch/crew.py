@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Manifest
-from streamgauge.core.clock import ClockReading, clock_domain
+from streamgauge.core.clock import NS_PER_S, ClockReading, clock_domain
 from streamgauge.core.errors import AgentDied, BadInput, SystemFailed
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.stages import Stage, Stages
@@ -93,16 +93,20 @@ class Crew:
         ended: Callable[[], str | None] = lambda: None,
         pids: Mapping[str, int] | None = None,
         stages: Stages | None = None,
+        measuring: Callable[[int], None] = lambda since_ns: None,
     ) -> list[Manifest]:
         """Lead all agents of a case to its end; AgentDied when Spark ended the crew meanwhile.
 
         `ended`: what of the system under test is gone. Clients would go on trying for minutes. `pids`: its
         processes, which have to be at rest, too, where a warm-up waits for that. `stages`: told where it is.
+        `measuring`: told since when messages count, by the launcher's clock, as soon as that is known.
         """
         told = {agent: json.loads(a.model_dump_json(by_alias=True)) for agent, a in assignments.items()}
         call = self._meeting.call(told)
         told_stages, self.warm_up = stages or Stages(), None
-        conversation = _Conversation(self, self._meeting, call, assignments, ended, pids or {}, told_stages)
+        conversation = _Conversation(
+            self, self._meeting, call, assignments, ended, pids or {}, told_stages, measuring
+        )
         try:
             conversation.lead()
             self.warm_up = conversation.warm_up
@@ -160,8 +164,9 @@ class _Conversation:
         ended: Callable[[], str | None],
         pids: Mapping[str, int],
         stages: Stages,
+        measuring: Callable[[int], None],
     ) -> None:
-        self._stages, self._started_s = stages, 0.0
+        self._stages, self._started_s, self._measuring, self._start_ns = stages, 0.0, measuring, 0
         self._crew, self._meeting, self._call = crew, meeting, call
         self._ended, self._looked_s = ended, 0.0
         self._any = one = next(iter(assignments.values()))
@@ -181,6 +186,7 @@ class _Conversation:
         tell_ready(ready)
         self._crew.hostnames.update({agent: known.hostname for agent, known in ready.items()})
         starts = agreed_start(ready, self._meeting.lead_s, clock_domain())
+        self._start_ns = max(start.at_ns + start.reference_offset_ns for start in starts.values())
         told = {agent: asdict(start) for agent, start in starts.items()}
         self._call.say("start", {**told, EVERYONE: {"producer_offsets_ns": self._producer_offsets(ready)}})
         self._started_s = time.monotonic()
@@ -209,6 +215,7 @@ class _Conversation:
         if measured_s >= 0:
             # Since when it is at rest is found afterwards.
             self._stages.enter(Stage.MEASURING, measured_s)
+            self._measuring(self._start_ns + int(until_s * NS_PER_S))
         else:
             # What was taken for measuring when the load changed again was none.
             was_measuring = self._stages.current is Stage.MEASURING

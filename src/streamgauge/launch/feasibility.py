@@ -9,6 +9,8 @@ from streamgauge.core.errors import BadInput, NotInstalled
 from streamgauge.drivers.engine import JvmDriver
 from streamgauge.drivers.registry import driver_class
 from streamgauge.plan.cases import Case
+from streamgauge.spec.fault import FaultSpec, fault_class
+from streamgauge.spec.load import Load
 from streamgauge.spec.secrets import environment_of
 
 
@@ -39,7 +41,15 @@ def _why_impossible(case: Case, asked: Callable[[Case], str | None]) -> str | No
     most = None if system is None else system.most_replicas
     if most is not None and replicas > most:
         return f"topics.replicas: {replicas} replicas need as many brokers; target {target.name} has {most}"
+    for spec in faults_of(case):
+        if (why := fault_class(spec.kind).why_impossible(spec, case)) is not None:
+            return str(why)
     return asked(case)
+
+
+def faults_of(case: Case) -> tuple[FaultSpec, ...]:
+    """What is to be done to its system while it runs."""
+    return case.work.faults if isinstance(case.work, Load) else ()
 
 
 def why_load_is_impossible(case: Case) -> str | None:

@@ -18,7 +18,7 @@ from streamgauge.core.status import CaseStatus, RunStatus, note_stages
 from streamgauge.launch.agents_folder import AgentsFolder, agents_folder
 from streamgauge.launch.cluster_settings import launcher_address
 from streamgauge.launch.conduct import conduct_of
-from streamgauge.launch.feasibility import impossible_cases
+from streamgauge.launch.feasibility import faults_of, impossible_cases
 from streamgauge.launch.hadoop_java import check_folders_scheme
 from streamgauge.launch.live_choice import LiveChoice
 from streamgauge.launch.live_view import LiveView
@@ -214,7 +214,9 @@ class RunCycle:
             before = len(cases)
             self.stages.enter(Stage.STARTING_SYSTEM)
             try:
-                with launched(target, self._log_dir(), folder.outside) as system:
+                with launched(
+                    target, self._log_dir(), folder.outside, is_own=any(map(faults_of, cases))
+                ) as system:
                     # The brokers come up while Spark does.
                     self.stages.enter(Stage.STARTING_SPARK)
                     session = sessions.get()

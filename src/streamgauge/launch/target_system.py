@@ -15,6 +15,7 @@ from streamgauge.spec.secrets import environment_of, fill_in, strike_out
 from streamgauge.spec.system import system_class
 from streamgauge.spec.target import Target
 from streamgauge.systems.contract import System
+from streamgauge.systems.members import Members
 
 _PRIMING_DEADLINE_S = 4.0
 _LAST_MOMENT_S = 1.0
@@ -32,6 +33,8 @@ class TargetSystem:
     """We started it: all that is on it goes when it does."""
     ended: Callable[[], str | None] = lambda: None
     """Which process of it is gone though nobody stopped it, and why; None: none that we know of."""
+    members: Members | None = None
+    """Of what we started: its processes one by one, for faults."""
     agents_endpoints: dict[str, str] = field(default_factory=dict)
     """Those of the endpoints that are others for agents, who may be on other hosts."""
 
@@ -39,8 +42,12 @@ class TargetSystem:
 class LaunchedSystem:
     """A system on its way up: something else can be started before `wait` is called."""
 
-    def __init__(self, target: Target, log_dir: Path, outside: Outside | None = None) -> None:
-        """`outside`: how agents on other hosts get at it; None: there are none."""
+    def __init__(
+        self, target: Target, log_dir: Path, outside: Outside | None = None, *, is_own: bool = False
+    ) -> None:
+        """`outside`: how agents on other hosts get at it; None: there are none. `is_own`: no other run may
+        depend on it, for it will not be treated well."""
+        self._is_own = is_own
         self._log_dir, self._environment, self._outside = log_dir, environment_of(target), outside
         self._target = fill_in(target, self._environment)
         self._system: System | None = None
@@ -53,7 +60,7 @@ class LaunchedSystem:
         if wanted is None:
             self._found = TargetSystem("given by the target")
             return
-        self._system = system_class(wanted.kind).of(wanted, self._log_dir, self._outside)
+        self._system = system_class(wanted.kind).of(wanted, self._log_dir, self._outside, is_own=self._is_own)
         with self._without_secrets():
             self._system.launch()
         if not self._system.outlives_us:
@@ -75,6 +82,7 @@ class LaunchedSystem:
                 self._system.settings(),
                 goes_with_us=not self._system.outlives_us,
                 ended=self._system.ended,
+                members=None if self._system.outlives_us else self._system.members(),
                 agents_endpoints=self._system.agents_endpoints(),
             )
         return self._found
@@ -102,9 +110,11 @@ class LaunchedSystem:
 
 
 @contextmanager
-def launched(target: Target, log_dir: Path, outside: Outside | None = None) -> Iterator[LaunchedSystem]:
+def launched(
+    target: Target, log_dir: Path, outside: Outside | None = None, *, is_own: bool = False
+) -> Iterator[LaunchedSystem]:
     """Launched on entry, stopped on the way out whatever happens."""
-    system = LaunchedSystem(target, log_dir, outside)
+    system = LaunchedSystem(target, log_dir, outside, is_own=is_own)
     try:
         system.launch()
         yield system

@@ -10,6 +10,7 @@ from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
 from streamgauge.core.errors import BadInput
 from streamgauge.plan.agent_tasks import AgentTask, deal_out
+from streamgauge.plan.fault_file import FaultRecord
 from streamgauge.plan.warm_up_file import WarmUp
 from streamgauge.spec.families import family_of
 from streamgauge.spec.load import Load
@@ -66,6 +67,9 @@ class Case(SpecModel):
     agents: tuple[AgentTask, ...]
     warm_up: WarmUp | None = None
     """How it ended, where it went on until the load was at rest; known when the case has been run."""
+
+    faults: tuple[FaultRecord, ...] = ()
+    """What was done to its system meanwhile; known when the case has been run."""
 
     _own_work = field_validator("work", mode="before")(own_work)
 

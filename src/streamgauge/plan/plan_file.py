@@ -9,6 +9,7 @@ from pydantic import SerializeAsAny, ValidationError, ValidationInfo, field_vali
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.cases import Case, Work, as_work
+from streamgauge.plan.fault_file import read_faults
 from streamgauge.plan.old_plans import up_to_date
 from streamgauge.plan.slots import agents_of
 from streamgauge.plan.warm_up_file import WarmUp, read_warm_ups, warmed_up
@@ -75,8 +76,11 @@ def read_plan(run: RunDir) -> Plan:
         first = error.errors(include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"])
         raise CorruptRun(f"{run.url(run.plan)}: {field}: {first['msg']}") from None
-    warm_ups = read_warm_ups(run)
-    cases = tuple(_warmed_up(case, warm_ups.get(case.id)) for case in plan.cases)
+    warm_ups, faults = read_warm_ups(run), read_faults(run)
+    cases = tuple(
+        _warmed_up(case, warm_ups.get(case.id)).model_copy(update={"faults": faults.get(case.id, ())})
+        for case in plan.cases
+    )
     return plan.model_copy(update={"cases": cases})
 
 

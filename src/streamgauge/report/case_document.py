@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from streamgauge.core.fault_figures import FaultFigures
 from streamgauge.core.findings import CaseVerification
 from streamgauge.core.steady_state import Unrest
 from streamgauge.plan.warm_up_file import Series, WarmUpEnding
@@ -224,6 +225,8 @@ class Case(Verdicts):
     drift_ms_per_s: float | None
     """slope of the per-second median latency"""
     clocks: list[Clock]
+    faults: list[FaultFigures] = Field(default_factory=list)
+    """what was done to the system meanwhile, in the order of the workload, and what that cost"""
     verification: CaseVerification | None = None
     """what of the log was looked at, and what is wrong with it; null: an older version analysed the run"""
     topics: list[Topic]

@@ -99,6 +99,7 @@ def case_of(case: PlannedCase, status: RunStatus, tables: ResultTables) -> Case:
         "drift_ms_per_s": verdict["drift_ms_per_s"] if verdict else None,
         "noise_floor_p99_ms": verdict["noise_floor_p99_ms"] if verdict else None,
         "clocks": [{name: row[name] for name in Clock.model_fields} for row in clocks],
+        "faults": tables.faults.get(case.id, []),
         "verification": tables.verified.get(case.id),
         "topics": _scopes(tables, case, TOPIC),
         "partitions": _scopes(tables, case, PARTITION),

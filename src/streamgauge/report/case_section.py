@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from streamgauge.report.case_document import BriefStatistics, Case, Partition, Statistics, Topic
 from streamgauge.report.cause_words import limit_text
+from streamgauge.report.fault_show import fault_blocks
 from streamgauge.report.figures import percentile_figure
 from streamgauge.report.hosts import clock_words, hosts_of
 from streamgauge.report.medium import ON_CONSOLE, ON_PAGE, ON_PAPER, Tone
@@ -94,6 +95,7 @@ def _measured(case: Case, tables: ResultTables) -> list[Block]:
         accounting_tiles(case),
         *_shares(case),
         *([Note(warm_up)] if warm_up else []),
+        *fault_blocks(case.faults),
         *verification_blocks(case.verification),
         Heading("Latency"),
         _figures(latencies),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from streamgauge.core.outcomes import Outcome
 from streamgauge.core.units import format_bytes
 from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Limit, Validity
-from streamgauge.report.quantities import count_text, digits_text, ms_text, rate_per_s_text
+from streamgauge.report.quantities import count_text, digits_text, ms_text, plural, rate_per_s_text
 
 Figures = Mapping[str, float | int]
 
@@ -105,6 +105,11 @@ def _incomplete(cause: Cause) -> str:
         said = f"only {count_text(int(found['measured_count']))} of {count_text(int(found['planned_count']))}"
         return f"{said} were measured" + (f": {cause.text}" if cause.text else "")
     return "it did not come to its end"
+
+
+def _fault_during_measuring(cause: Cause) -> str:
+    count = plural(int(cause.figures["fault_count"]), "fault")
+    return f"fault during measuring: {count} planned; what they cost may be quoted, no steady figure"
 
 
 def _not_at_rest(cause: Cause) -> str:
@@ -254,6 +259,7 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
     CauseCode.OUT_OF_ORDER: _counted("messages received out of order"),
     CauseCode.MISSING: _counted("messages missing"),
     CauseCode.TRIALS_FAILED: _trials_failed,
+    CauseCode.FAULT_DURING_MEASURING: _fault_during_measuring,
     CauseCode.NOT_AT_REST: _not_at_rest,
     CauseCode.NEVER_SETTLED: _never_settled,
     CauseCode.TOO_SHORT: _too_short,

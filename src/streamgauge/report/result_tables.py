@@ -8,9 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from streamgauge.core.errors import CorruptRun
+from streamgauge.core.fault_figures import FaultFigures
 from streamgauge.core.findings import CaseVerification, Verification
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import NOT_ANALYSED, read_status
@@ -21,6 +22,8 @@ from streamgauge.tables.results import MESSAGES
 
 Row = dict[str, Any]
 
+_FAULTS: TypeAdapter[dict[str, list[FaultFigures]]] = TypeAdapter(dict[str, list[FaultFigures]])
+
 
 @dataclass(frozen=True)
 class ResultTables:
@@ -29,6 +32,8 @@ class ResultTables:
     tables: dict[str, pa.Table]
     verified: dict[str, CaseVerification] = field(default_factory=dict)
     """By case, what its verification found; a run of an older version has none."""
+    faults: dict[str, list[FaultFigures]] = field(default_factory=dict)
+    """By case, what the faults cost that were done to its system."""
 
     @classmethod
     def read(cls, run: RunDir) -> ResultTables:
@@ -36,7 +41,8 @@ class ResultTables:
         wanted = [table for table in result_tables_of(plan.kind) if table is not MESSAGES]
         tables = {table.name: read_result(run, table) for table in wanted}
         found = read_verification(run)
-        return cls(tables, {} if found is None else {case.case: case for case in found.cases})
+        verified = {} if found is None else {case.case: case for case in found.cases}
+        return cls(tables, verified, _read_faults(run))
 
     def rows(self, table: Table, case: str, **equal: object) -> list[Row]:
         """Rows of one case, and of these only where each named column has the given value."""
@@ -58,6 +64,15 @@ def read_verification(run: RunDir) -> Verification | None:
             f"{run.url(run.verification)}: {error.errors()[0]['msg']}; "
             f"have it made again: streamgauge analyze {run.location}"
         ) from None
+
+
+def _read_faults(run: RunDir) -> dict[str, list[FaultFigures]]:
+    if not run.has(run.fault_figures):
+        return {}
+    try:
+        return _FAULTS.validate_json(run.read_text(run.fault_figures))
+    except ValidationError as error:
+        raise CorruptRun(f"{run.url(run.fault_figures)}: {error.errors()[0]['msg']}") from None
 
 
 def read_result(run: RunDir, table: Table) -> pa.Table:

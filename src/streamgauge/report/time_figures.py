@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from streamgauge.report.case_document import BriefStatistics, Case, Second
+from streamgauge.report.fault_show import fault_bands
 from streamgauge.report.plot_parts import (
     Axis,
     Band,
@@ -143,9 +144,13 @@ def _time_plot(title: str, lines: list[Series], unit: str, case: Case) -> Plot |
         Axis("seconds since the start", from_zero=True),
         axis,
         reading="across",
-        bands=_warm_up(case),
+        bands=[*_warm_up(case), *fault_bands(case.faults, _end_s(case))],
         note=axis_note(lines, axis),
     )
+
+
+def _end_s(case: Case) -> float:
+    return 1.0 + max((second.second for second in case.seconds), default=0)
 
 
 def _warm_up(case: Case) -> list[Band]:

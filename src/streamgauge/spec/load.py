@@ -9,12 +9,14 @@ from pydantic import (
     BeforeValidator,
     Discriminator,
     Field,
+    SerializeAsAny,
     Tag,
     field_validator,
     model_validator,
 )
 
 from streamgauge.core.units import parse_bytes
+from streamgauge.spec.fault import FaultSpec
 from streamgauge.spec.model import Bytes, Count, Seconds, SpecModel
 from streamgauge.spec.rate import Rate
 from streamgauge.spec.settling import SettlingTerms
@@ -198,6 +200,8 @@ class Load(SpecModel):
     completions: bool = True
     """Producers hear of every message what became of it (delivery reports)."""
     transactions: Transactions | None = None
+    faults: tuple[SerializeAsAny[FaultSpec], ...] = ()
+    """What is done to the system meanwhile, and when."""
     compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = "none"
     drain_timeout: Annotated[Seconds, Field(gt=0)] = 30.0
     """How long consumers wait for the last messages."""
@@ -303,6 +307,16 @@ class Load(SpecModel):
             self._fits_jvm()
         if self.transactions is not None and self.acks != "all":
             raise ValueError("transactions: need acks: all")
+        return self
+
+    @model_validator(mode="after")
+    def _faults_in_time(self) -> Load:
+        lasts_s = self._measured_s
+        for number, fault in enumerate(self.faults):
+            if lasts_s is not None and fault.at >= lasts_s:
+                raise ValueError(
+                    f"faults.{number}: at {fault.at:g} s the load is over, which lasts {lasts_s:g} s"
+                )
         return self
 
     def _fits_jvm(self) -> None:

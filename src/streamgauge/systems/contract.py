@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 from streamgauge.core.outside import Outside
 from streamgauge.spec.system import SystemSpec
+from streamgauge.systems.members import Members
 
 START_DEADLINE_S = 60.0
 
@@ -71,10 +72,13 @@ class System(ABC):
     """It was there before and stays: what is made on it has to be removed from it."""
 
     @classmethod
-    def of(cls, wanted: SystemSpec, log_dir: Path, outside: Outside | None = None) -> System:
+    def of(
+        cls, wanted: SystemSpec, log_dir: Path, outside: Outside | None = None, *, is_own: bool = False
+    ) -> System:
         """As a target wants it: what the model has is what the constructor takes.
 
         `outside`: how agents on other hosts would get at it; most systems are for this host alone.
+        `is_own`: one that stays up for others will not do.
         """
         fields = {name: getattr(wanted, name) for name in type(wanted).model_fields if name != "kind"}
         fields["properties"] = {name: _text(value) for name, value in wanted.properties.items()}
@@ -108,6 +112,10 @@ class System(ABC):
     @abstractmethod
     def processes(self) -> dict[str, int]:
         """Name → process id, e.g. {"broker-1": 1234}, for whoever samples CPU and memory."""
+
+    def members(self) -> Members | None:
+        """Its processes one by one, where they can be taken down and started again; None: they cannot."""
+        return None
 
     def ended(self) -> str | None:
         """Which of its processes is no longer there though nobody stopped it, and why; None: all are."""

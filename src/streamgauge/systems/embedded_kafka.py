@@ -61,14 +61,16 @@ class EmbeddedKafka(KafkaCluster):
         return local_cluster
 
     @classmethod
-    def of(cls, wanted: SystemSpec, log_dir: Path, outside: Outside | None = None) -> System:
+    def of(
+        cls, wanted: SystemSpec, log_dir: Path, outside: Outside | None = None, *, is_own: bool = False
+    ) -> System:
         if outside is not None:
             # The local cluster is for this host alone.
             made = super().of(wanted, log_dir)
             assert isinstance(made, KafkaCluster)
             made.outside = outside
             return made
-        running = local_cluster.status()
+        running = None if is_own else local_cluster.status()
         assert isinstance(wanted, KafkaClusterSpec)
         is_plain = not (wanted.properties or wanted.heap or wanted.java_options)
         if running is None or running.brokers != wanted.process_count or not is_plain:

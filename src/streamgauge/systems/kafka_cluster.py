@@ -27,6 +27,7 @@ from streamgauge.systems.contract import START_DEADLINE_S, System
 from streamgauge.systems.kafka_priming import Primed, prime_kafka
 from streamgauge.systems.kafka_properties import Node
 from streamgauge.systems.kafka_training import train
+from streamgauge.systems.members import Members
 from streamgauge.systems.ports import HOST
 from streamgauge.systems.processes import STOP_DEADLINE_S, end, how_it_ended, log_text, spawn, why_it_ended
 
@@ -95,6 +96,7 @@ class KafkaCluster(System):
         self._archive: ClassArchive | None = None
         self._came_up = False
         self._primed: Primed | None = None
+        self._members: Members | None = None
         self.outside: Outside | None = None
         """To be set before the launch: who brings the token gets in at this address, too."""
 
@@ -170,6 +172,17 @@ class KafkaCluster(System):
     def processes(self) -> dict[str, int]:
         return {name: process.pid for name, process in self._running.items()}
 
+    def members(self) -> Members:
+        if self._members is None:
+            self._members = Members(
+                self._running,
+                lambda name: self._start_broker(self._node(name)),
+                lambda name: self._is_ready(self._node(name)),
+                self.log_file,
+                lambda: {node.name: self.data_folder / node.name for node in self._nodes},
+            )
+        return self._members
+
     def ended(self) -> str | None:
         if (dead := self._first_dead()) is None:
             return None
@@ -206,10 +219,12 @@ class KafkaCluster(System):
 
     def stop(self) -> None:
         try:
+            for name in list(self._members.paused if self._members else ()):
+                self.members().unpause(name)  # who stands still does not hear that it is to end
             end(self._running.values(), self._stop_deadline_s())
         finally:
             self._keep_archive()
-            self._running, self._nodes = {}, []
+            self._running, self._nodes, self._members = {}, [], None
             if self._data is not None:
                 self._data.remove()
                 self._data = None
@@ -299,7 +314,14 @@ class KafkaCluster(System):
         self._came_up = False
 
     def _first_dead(self) -> Node | None:
-        return next((n for n in self._nodes if self._running[n.name].poll() is not None), None)
+        planned = self._members.down if self._members is not None else ()
+        return next(
+            (n for n in self._nodes if n.name not in planned and self._running[n.name].poll() is not None),
+            None,
+        )
+
+    def _node(self, name: str) -> Node:
+        return next(node for node in self._nodes if node.name == name)
 
     def _lost_a_port(self, dead: Node) -> bool:
         """Somebody took a port between our choosing it and Kafka's binding it."""

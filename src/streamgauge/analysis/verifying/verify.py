@@ -63,7 +63,7 @@ def verify(run: RunDir, plan: Plan, groups: Sequence[RowGroup]) -> Verification:
     cases = {case.id: case for case in plan.cases}
     own = {case: [group for group in groups if group.case == case] for case in cases}
     logs = {case.id: _Log(run, case, own[case.id], _promises(run, case)) for case in plan.cases}
-    for part in _messages(run):
+    for part in messages_of(run, LOOKED_AT):
         for case in pc.unique(part["case"]).to_pylist():
             logs[case].fates.add(part.filter(pc.equal(part["case"], case)))
     found = Verification(run=plan.run, cases=tuple(log.verification() for log in logs.values()))
@@ -158,14 +158,15 @@ class _Log:
             yield "lost writes: producers were not told what became of their messages"
 
 
-def _messages(run: RunDir) -> Iterator[pa.Table]:
+def messages_of(run: RunDir, columns: list[str]) -> Iterator[pa.Table]:
+    """Table `messages`, a row group at a time."""
     for file in run.list_files(run.result(MESSAGES.name), ".parquet"):
         if file.rpartition("/")[2].startswith(("_", ".")):
             continue
         with run.open_input(file) as stream:
             parquet = pq.ParquetFile(stream)
             for number in range(parquet.num_row_groups):
-                yield parquet.read_row_group(number, columns=LOOKED_AT, use_threads=False)
+                yield parquet.read_row_group(number, columns=columns, use_threads=False)
 
 
 def _promises(run: RunDir, case: Case) -> Promises:

@@ -11,6 +11,7 @@ from streamgauge.drivers.contract import (
     Capabilities,
     ConsumerOptions,
     Driver,
+    PartitionState,
     ProducerOptions,
     SharedSetting,
 )
@@ -79,6 +80,9 @@ class KafkaDriver(Driver):
 
     def end_offsets(self, topics: tuple[str, ...], partitions: int) -> dict[tuple[int, int], int]:
         return self._topics.end_offsets(topics, partitions)
+
+    def partition_state(self, topic: str, partition: int) -> PartitionState:
+        return self._topics.partition_state(topic, partition)
 
     def producer_settings(self, options: ProducerOptions, own: Mapping[str, Any]) -> ClientSettings:
         """`own`: what the driver itself needs, unless the target says otherwise."""

@@ -14,12 +14,14 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
+from streamgauge.drivers.contract import PartitionState
 from streamgauge.spec.topics import Topics
 
 LOGGER = logging.getLogger("streamgauge.librdkafka")
 
 _TOPIC_DEADLINE_S = 30.0
 _DELETE_DEADLINE_S = 10.0
+_LEADER_LOOK_S = 0.05
 
 
 class TopicFound(NamedTuple):
@@ -113,6 +115,20 @@ class KafkaTopics:
                 )
             wanted = again
             time.sleep(0.05)
+
+    def partition_state(self, topic: str, partition: int) -> PartitionState:
+        """Waits while there is no leader: somebody is elected just now."""
+        deadline = time.monotonic() + _TOPIC_DEADLINE_S
+        while time.monotonic() < deadline:
+            known = self._cluster(_TOPIC_DEADLINE_S).topics.get(topic)
+            found = None if known is None else known.partitions.get(partition)
+            if found is not None and found.leader >= 0:
+                names = (tuple(f"broker-{n}" for n in ids) for ids in (found.replicas, found.isrs))
+                return PartitionState(f"broker-{found.leader}", *names)
+            time.sleep(_LEADER_LOOK_S)
+        raise Unreachable(
+            f"Kafka at {self._address}: {topic}/{partition} has no leader after {_TOPIC_DEADLINE_S:g} s"
+        )
 
     def _make(self, new: list[NewTopic], partitions: int) -> None:
         """All of them, or none: nobody else would delete the rest."""

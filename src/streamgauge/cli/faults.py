@@ -1,0 +1,38 @@
+"""`streamgauge faults`: what can be done to a system while it is measured."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def faults_command(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+) -> None:
+    """List the faults that a workload may have on its timeline (load.faults), and what each needs."""
+    import json
+
+    from rich.console import Console
+
+    from streamgauge.spec.fault import fault_class, fault_kinds
+
+    found = {kind: fault_class(kind) for kind in fault_kinds()}
+    if as_json:
+        listed = [
+            {
+                "kind": kind,
+                "does": fault.words,
+                "needs": fault.needs,
+                "schema": fault.spec_model.model_json_schema(),
+            }
+            for kind, fault in found.items()
+        ]
+        typer.echo(json.dumps(listed, indent=1))
+        return
+    console = Console()
+    for kind, fault in found.items():
+        own = ", ".join(name for name in fault.spec_model.model_fields if name not in ("kind", "at", "for_"))
+        console.print(f"[bold]{kind}[/bold]  {fault.words}", highlight=False)
+        fields = f"at, for{', ' + own if own else ''}"
+        console.print(f"  needs {fault.needs}\n  fields: {fields}", markup=False, highlight=False)

@@ -1,0 +1,101 @@
+"""The faults of a case at their times: each in a thread of its own, each taken back whatever happens."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from streamgauge.core.clock import NS_PER_S, now_ns
+from streamgauge.core.errors import StreamgaugeError
+from streamgauge.faults.contract import Fault, Scene
+from streamgauge.plan.fault_file import FaultRecord
+from streamgauge.spec.fault import FaultSpec, fault_class
+
+_CLOSE_DEADLINE_S = 90.0
+"""An election that is waited for, and a broker that is started again, take their time."""
+
+
+@dataclass
+class _Planned:
+    fault: Fault
+    record: FaultRecord
+
+    def note(self, **known: object) -> None:
+        self.record = self.record.model_copy(update=known)
+
+
+class FaultSchedule:
+    """`begin` is told since when messages count; until then nothing happens."""
+
+    def __init__(
+        self,
+        specs: Sequence[FaultSpec],
+        scene: Scene,
+        note: Callable[[Sequence[FaultRecord]], None],
+        tell: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        """`note`: keeps the records, each time that one has changed; `tell`: a line for whoever looks on."""
+        self._planned = [
+            _Planned(
+                fault_class(spec.kind)(spec, scene),
+                FaultRecord(kind=spec.kind, planned_at_s=spec.at, planned_for_s=spec.for_),
+            )
+            for spec in specs
+        ]
+        self._scene, self._note, self._tell = scene, note, tell
+        self._lock = threading.Lock()
+        self._is_over = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._keep()
+
+    @property
+    def records(self) -> list[FaultRecord]:
+        return [planned.record for planned in self._planned]
+
+    def begin(self, since_ns: int) -> None:
+        """Messages count since then; a second word on it changes nothing."""
+        if self._threads or self._is_over.is_set():
+            return
+        for number, planned in enumerate(self._planned):
+            thread = threading.Thread(
+                target=self._happen, args=(planned, since_ns), name=f"fault-{number}", daemon=True
+            )
+            self._threads.append(thread)
+            thread.start()
+
+    def close(self) -> None:
+        """No more faults: those that last are taken back, and the system is as it was."""
+        self._is_over.set()
+        for thread in self._threads:
+            thread.join(_CLOSE_DEADLINE_S)
+        if self._scene.members is not None:
+            self._scene.members.restore()
+
+    def _happen(self, planned: _Planned, since_ns: int) -> None:
+        spec = planned.fault.spec
+        begin_ns = since_ns + int(spec.at * NS_PER_S)
+        if self._is_over.wait(max(0.0, (begin_ns - now_ns()) / NS_PER_S)):
+            return
+        planned.note(began_ns=now_ns())
+        try:
+            target = planned.fault.begin()
+            planned.note(target=target, done_ns=now_ns())
+            self._tell(f"fault: {spec.kind} of {target}")
+        except StreamgaugeError as error:
+            planned.note(problem=str(error))
+            self._tell(f"fault: {spec.kind} could not be done: {error}")
+        self._keep()
+        if planned.record.problem is not None:
+            return
+        self._is_over.wait(spec.for_)
+        try:
+            planned.fault.end()
+            planned.note(ended_ns=now_ns())
+        except StreamgaugeError as error:
+            planned.note(problem=str(error))
+        self._keep()
+
+    def _keep(self) -> None:
+        with self._lock:
+            self._note(self.records)

@@ -1,0 +1,49 @@
+"""faults.json: every fault of a run: when it began and ended, whom it hit, what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import TypeAdapter, ValidationError
+
+from streamgauge.core.errors import CorruptRun
+from streamgauge.core.run_dir import RunDir
+from streamgauge.spec.model import SpecModel
+
+
+class FaultRecord(SpecModel):
+    """One fault of one case; times are on the launcher's clock, which is the reference of all others."""
+
+    kind: str
+    planned_at_s: float
+    planned_for_s: float | None = None
+    target: str | None = None
+    """Whom it hit; None: it was never begun."""
+    began_ns: int | None = None
+    done_ns: int | None = None
+    """When it was done: an unclean election takes its time."""
+    ended_ns: int | None = None
+    """When it was taken back, and all is up again; None: it never was."""
+    problem: str | None = None
+    """Why it could not be begun, or taken back."""
+
+
+_FAULTS: TypeAdapter[dict[str, tuple[FaultRecord, ...]]] = TypeAdapter(dict[str, tuple[FaultRecord, ...]])
+
+
+def read_faults(run: RunDir) -> dict[str, tuple[FaultRecord, ...]]:
+    """By case; empty when none was planned."""
+    if not run.has(run.faults):
+        return {}
+    try:
+        return _FAULTS.validate_python(run.read_json(run.faults))
+    except ValidationError as error:
+        raise CorruptRun(
+            f"{run.url(run.faults)}: not a record of faults: {error.errors()[0]['msg']}"
+        ) from None
+
+
+def note_faults(run: RunDir, case: str, records: Sequence[FaultRecord]) -> None:
+    known = read_faults(run) | {case: tuple(records)}
+    content = {name: [each.model_dump(mode="json") for each in found] for name, found in known.items()}
+    run.write_json(run.faults, content)

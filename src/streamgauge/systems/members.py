@@ -1,0 +1,125 @@
+"""The processes of a system, one by one: killed, paused, started again, while the system as a whole goes on.
+
+Only processes that we started ourselves are ever touched: a member is a child of ours, known by its handle
+and not by a number that somebody else may have by now.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, MutableMapping
+from contextlib import suppress
+from pathlib import Path
+
+from streamgauge.core.errors import SystemFailed, Unreachable
+from streamgauge.systems.processes import STOP_DEADLINE_S, end, why_it_ended
+
+_POLL_S = 0.05
+_KILL_DEADLINE_S = 5.0
+START_AGAIN_DEADLINE_S = 60.0
+
+
+class Members:
+    """`running`: the system's own handles, by name; a member that is started again gets a new one there."""
+
+    def __init__(
+        self,
+        running: MutableMapping[str, subprocess.Popen[bytes]],
+        start: Callable[[str], subprocess.Popen[bytes]],
+        is_ready: Callable[[str], bool],
+        log_file: Callable[[str], Path],
+        data_folders: Callable[[], dict[str, Path]] = dict,
+    ) -> None:
+        self._running, self._start, self._is_ready, self._log_file = running, start, is_ready, log_file
+        self._data_folders = data_folders
+        self.down: set[str] = set()
+        """Those that are not to run now: that they do not is no failure of the system."""
+        self.paused: set[str] = set()
+        self._lock = threading.RLock()
+        self._starts = 0
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._running)
+
+    @property
+    def data_folders(self) -> dict[str, Path]:
+        """By name, where each keeps what it has."""
+        return self._data_folders()
+
+    def kill(self, name: str) -> None:
+        """At once, with nothing written back: as a machine that loses its power."""
+        with self._lock:
+            self._check_up(name)
+            self.down.add(name)
+            self.paused.discard(name)
+            self._running[name].kill()
+            with suppress(subprocess.TimeoutExpired):
+                self._running[name].wait(_KILL_DEADLINE_S)
+
+    def stop(self, name: str) -> None:
+        """As an operator does it: it says good-bye first."""
+        with self._lock:
+            self._check_up(name)
+            self.down.add(name)
+            self._continue(name)
+            end([self._running[name]], STOP_DEADLINE_S)
+
+    def pause(self, name: str) -> None:
+        """It holds its connections and answers nobody."""
+        with self._lock:
+            self._check_up(name)
+            self.paused.add(name)
+            self._running[name].send_signal(signal.SIGSTOP)
+
+    def unpause(self, name: str) -> None:
+        with self._lock:
+            self._continue(name)
+
+    def _check_up(self, name: str) -> None:
+        if name in self.down:
+            raise SystemFailed(f"{name} is down already, by the fault before")
+
+    def _continue(self, name: str) -> None:
+        if name in self.paused:
+            self.paused.discard(name)
+            self._running[name].send_signal(signal.SIGCONT)
+
+    def start_again(self, name: str, deadline_s: float = START_AGAIN_DEADLINE_S) -> None:
+        """On its own data and addresses; waits until clients can use it."""
+        with self._lock:
+            if name not in self.down:
+                return
+            if self._running[name].poll() is None:
+                raise SystemFailed(f"{name} cannot be started again: it still runs")
+            self._keep_log(name)
+            self._running[name] = self._start(name)
+        until = time.monotonic() + deadline_s
+        while not self._is_ready(name):
+            if self._running[name].poll() is not None:
+                why = why_it_ended(self._running[name], self._log_file(name))
+                raise SystemFailed(f"{name} ended when it was started again: {why}")
+            if time.monotonic() > until:
+                raise Unreachable(
+                    f"{name} was not ready {deadline_s:g} s after it was started again; "
+                    f"see {self._log_file(name)}"
+                )
+            time.sleep(_POLL_S)
+        self.down.discard(name)
+
+    def restore(self, deadline_s: float = START_AGAIN_DEADLINE_S) -> None:
+        """All of them up, as they were in the beginning."""
+        for name in sorted(self.paused):
+            self.unpause(name)
+        for name in sorted(self.down):
+            self.start_again(name, deadline_s)
+
+    def _keep_log(self, name: str) -> None:
+        """Its log is begun anew; what the last one said is wanted most of all."""
+        log = self._log_file(name)
+        self._starts += 1
+        with suppress(OSError):
+            log.rename(log.with_name(f"{log.stem}-before-{self._starts}{log.suffix}"))

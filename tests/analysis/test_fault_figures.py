@@ -1,0 +1,107 @@
+"""What a fault cost, of messages written by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from streamgauge.analysis.fault_figures import FIGURES
+from streamgauge.core.fault_figures import FaultFigures
+from streamgauge.core.verdicts import CauseCode, Validity
+from streamgauge.plan.fault_file import FaultRecord, note_faults
+from streamgauge.tables.results import CAUSES, VERDICTS
+from tests.analysis.recorded import MS, SECOND, START_NS, CaseEvents, Recorded
+
+
+def every_ms(count: int, *, fault_at_s: float, heals_at_s: float) -> CaseEvents:
+    """One message a ms; those due between fault and healing arrive when it heals, or 2 ms after."""
+    case = CaseEvents("faulty", load={"messages": count, "rate": 1000})
+    for sequence in range(count):
+        send = case.send(sequence)
+        due_s = sequence / 1000
+        is_held = fault_at_s <= due_s < heals_at_s
+        received_ns = START_NS + int(heals_at_s * SECOND) if is_held else send["sent_ns"] + 2 * MS
+        case.receive(send, received_ns=received_ns)
+    return case
+
+
+def record(at_s: float, ended_s: float | None = None) -> FaultRecord:
+    return FaultRecord(
+        kind="broker_kill",
+        planned_at_s=at_s,
+        target="broker-1",
+        began_ns=START_NS + int(at_s * SECOND),
+        ended_ns=None if ended_s is None else START_NS + int(ended_s * SECOND),
+    )
+
+
+def figures(folder: Path, case: CaseEvents, *records: FaultRecord) -> tuple[Recorded, list[FaultFigures]]:
+    run = Recorded(folder)
+    run.add(case)
+    run.write()
+    note_faults(run.run, "001", records)
+    run.analyze()
+    return run, FIGURES.validate_json(run.run.read_text(run.run.fault_figures))["001"]
+
+
+def test_a_stall_is_detected_and_recovered_from(tmp_path: Path) -> None:
+    case = every_ms(5000, fault_at_s=2.0, heals_at_s=3.5)
+
+    _, [found] = figures(tmp_path, case, record(2.0, 3.0))
+
+    assert found.late_over_ms == pytest.approx(20.2)  # ten times a median of 2.02 ms
+    assert found.detect_s == pytest.approx(0.0202)
+    assert found.recover_s == pytest.approx(1.5)
+    assert found.late_count == 1500 - 20  # those of the last 20 ms were in time
+    assert found.longest_ms == pytest.approx(1500)
+    assert (found.began_s, found.ended_s) == (pytest.approx(2.0), pytest.approx(3.0))
+    assert (found.lost_count, found.failed_count, found.duplicate_count) == (0, 0, 0)
+    assert found.is_recovered
+
+
+def test_each_fault_is_charged_with_its_own(tmp_path: Path) -> None:
+    case = every_ms(5000, fault_at_s=1.0, heals_at_s=1.5)
+    lost = case.receives.pop(4200)
+    case.receive(case.sends[4300], received_ns=START_NS + 4305 * MS)
+
+    _, [first, second, never] = figures(
+        tmp_path,
+        case,
+        record(1.0, 1.2),
+        record(4.0),
+        FaultRecord(kind="broker_pause", planned_at_s=9.0),
+    )
+
+    assert lost["sequence"] == 4200
+    assert (first.lost_count, first.duplicate_count, first.late_count > 0) == (0, 0, True)
+    assert (second.lost_count, second.duplicate_count, second.late_count) == (1, 1, 0)
+    assert (second.detect_s, second.recover_s, second.ended_s) == (None, None, None)
+    assert never.began_s is None
+
+
+def test_who_is_still_late_in_the_end_has_not_recovered(tmp_path: Path) -> None:
+    case = every_ms(3000, fault_at_s=2.0, heals_at_s=3.6)
+
+    _, [found] = figures(tmp_path, case, record(2.0))
+
+    assert not found.is_recovered
+    assert found.recover_s is None
+    assert found.late_count == 1000
+
+
+def test_a_planned_fault_is_the_one_cause_for_which_no_steady_figure_is_quoted(tmp_path: Path) -> None:
+    case = every_ms(20_000, fault_at_s=10.0, heals_at_s=13.0)
+    run = Recorded(tmp_path)
+    run.add(case)
+    run.write()
+    without = run.analyze()
+    note_faults(run.run, "001", [record(10.0)])
+    told = run.analyze()
+
+    codes = [row["code"] for row in told.rows(CAUSES.name, "faulty", verdict="validity")]
+    assert set(codes) == {CauseCode.FAULT_DURING_MEASURING.value}
+    assert told.row(VERDICTS.name, "faulty")["validity"] == Validity.INVALID.value
+    assert CauseCode.FAULT_DURING_MEASURING.value not in [
+        row["code"] for row in without.rows(CAUSES.name, "faulty", verdict="validity")
+    ]

@@ -1,0 +1,119 @@
+"""Faults happen at their times, are taken back, and every change is noted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+import pytest
+
+from streamgauge.core.clock import now_ns
+from streamgauge.core.errors import CaseFailed
+from streamgauge.faults.contract import Fault, Scene
+from streamgauge.launch import fault_schedule
+from streamgauge.launch.fault_schedule import FaultSchedule
+from streamgauge.plan.fault_file import FaultRecord
+from streamgauge.spec.fault import FaultSpec
+from tests.waiting import wait_for
+
+
+class NoiseSpec(FaultSpec):
+    kind: Literal["noise"] = "noise"
+
+
+class Noise(Fault):
+    spec_model = NoiseSpec
+    words = needs = "nothing"
+    done: list[tuple[str, float]]
+    fails = False
+
+    def begin(self) -> str:
+        if self.fails:
+            raise CaseFailed("there is nobody to disturb")
+        self.done.append(("begin", self.spec.at))
+        return "everybody"
+
+    def end(self) -> None:
+        self.done.append(("end", self.spec.at))
+
+
+class Stage:
+    def __init__(self) -> None:
+        self.noted: list[list[FaultRecord]] = []
+        self.told: list[str] = []
+        self.restored = 0
+
+    def restore(self) -> None:
+        self.restored += 1
+
+    def schedule(self, *specs: FaultSpec) -> FaultSchedule:
+        scene = Scene(cast("Any", None), cast("Any", None), cast("Any", self))
+        return FaultSchedule(specs, scene, self._note, self.told.append)
+
+    def _note(self, records: Sequence[FaultRecord]) -> None:
+        self.noted.append(list(records))
+
+
+@pytest.fixture
+def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
+    Noise.done, Noise.fails = [], False
+    monkeypatch.setattr(fault_schedule, "fault_class", lambda kind: Noise)
+    return Stage()
+
+
+def test_each_begins_at_its_time_and_is_taken_back(stage: Stage) -> None:
+    schedule = stage.schedule(NoiseSpec(at=0.05, for_=0.05), NoiseSpec(at=0.0, for_=0.01))
+    since_ns = now_ns()
+
+    schedule.begin(since_ns)
+    schedule.begin(since_ns)  # said once more: it has begun already
+    wait_for(lambda: all(record.ended_ns for record in schedule.records))
+    schedule.close()
+
+    first, second = schedule.records
+    assert sorted(Noise.done) == [("begin", 0.0), ("begin", 0.05), ("end", 0.0), ("end", 0.05)]
+    assert first.began_ns is not None
+    assert first.began_ns - since_ns >= 50_000_000
+    assert first.ended_ns is not None
+    assert first.done_ns is not None
+    assert first.ended_ns - first.done_ns >= 50_000_000
+    assert (first.target, second.problem) == ("everybody", None)
+    assert stage.noted[0] == [
+        FaultRecord(kind="noise", planned_at_s=0.05, planned_for_s=0.05),
+        FaultRecord(kind="noise", planned_at_s=0.0, planned_for_s=0.01),
+    ]
+    assert stage.noted[-1] == schedule.records
+    assert stage.restored == 1
+
+
+def test_one_without_an_end_lasts_until_the_case_does(stage: Stage) -> None:
+    schedule = stage.schedule(NoiseSpec(at=0))
+    schedule.begin(now_ns())
+    wait_for(lambda: Noise.done == [("begin", 0.0)])
+
+    schedule.close()
+
+    assert Noise.done == [("begin", 0.0), ("end", 0.0)]
+
+
+def test_what_was_not_due_before_the_end_never_happens(stage: Stage) -> None:
+    schedule = stage.schedule(NoiseSpec(at=3600))
+    schedule.begin(now_ns())
+
+    schedule.close()
+
+    assert Noise.done == []
+    assert schedule.records[0].began_ns is None
+
+
+def test_one_that_cannot_be_done_says_why_and_is_not_taken_back(stage: Stage) -> None:
+    Noise.fails = True
+    schedule = stage.schedule(NoiseSpec(at=0, for_=0.01))
+
+    schedule.begin(now_ns())
+    wait_for(lambda: schedule.records[0].problem is not None)
+    schedule.close()
+
+    assert schedule.records[0].problem == "there is nobody to disturb"
+    assert Noise.done == []
+    assert stage.told == ["fault: noise could not be done: there is nobody to disturb"]

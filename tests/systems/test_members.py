@@ -1,0 +1,107 @@
+"""Members of a system are killed, paused and started again one by one: here plain processes of our own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from streamgauge.core.errors import SystemFailed
+from streamgauge.systems.members import Members
+from tests.waiting import wait_for
+
+_SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
+
+
+class Sleepers:
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.started = folder, list[str]()
+        self.running = {name: self.start(name) for name in ("broker-1", "broker-2")}
+        self.started.clear()
+        self.members = Members(self.running, self.start, lambda name: True, self.log)
+
+    def start(self, name: str) -> subprocess.Popen[bytes]:
+        self.started.append(name)
+        self.log(name).write_text(f"start {len(self.started)} of {name}")
+        return subprocess.Popen(_SLEEPER)
+
+    def log(self, name: str) -> Path:
+        return self.folder / f"{name}.log"
+
+
+@pytest.fixture
+def sleepers(tmp_path: Path) -> Iterator[Sleepers]:
+    made = Sleepers(tmp_path)
+    yield made
+    for process in made.running.values():
+        process.kill()
+        process.wait()
+
+
+def test_a_killed_member_is_gone_and_comes_back_as_another_process(sleepers: Sleepers) -> None:
+    before = sleepers.running["broker-1"]
+
+    sleepers.members.kill("broker-1")
+    assert before.poll() is not None
+    assert sleepers.members.down == {"broker-1"}
+    sleepers.members.start_again("broker-1")
+
+    assert sleepers.running["broker-1"].pid != before.pid
+    assert sleepers.running["broker-1"].poll() is None
+    assert sleepers.members.down == set()
+    assert sleepers.running["broker-2"].poll() is None
+
+
+def test_what_a_member_said_before_it_was_killed_is_kept(sleepers: Sleepers) -> None:
+    said = sleepers.log("broker-1").read_text()
+
+    sleepers.members.kill("broker-1")
+    sleepers.members.start_again("broker-1")
+
+    assert [file.read_text() for file in sleepers.folder.glob("broker-1-before-*.log")] == [said]
+
+
+def test_a_paused_member_stands_still_until_it_may_go_on(sleepers: Sleepers) -> None:
+    process = psutil.Process(sleepers.running["broker-2"].pid)
+
+    sleepers.members.pause("broker-2")
+    wait_for(lambda: process.status() == psutil.STATUS_STOPPED)
+    sleepers.members.unpause("broker-2")
+
+    wait_for(lambda: process.status() != psutil.STATUS_STOPPED)
+    assert sleepers.members.paused == set()
+
+
+def test_restoring_brings_all_of_them_back(sleepers: Sleepers) -> None:
+    sleepers.members.kill("broker-1")
+    sleepers.members.pause("broker-2")
+
+    sleepers.members.restore()
+
+    assert (sleepers.members.down, sleepers.members.paused) == (set(), set())
+    assert sleepers.started == ["broker-1"]
+
+
+def test_nothing_more_is_done_to_a_member_that_is_down(sleepers: Sleepers) -> None:
+    sleepers.members.kill("broker-1")
+
+    for done in (sleepers.members.kill, sleepers.members.stop, sleepers.members.pause):
+        with pytest.raises(SystemFailed, match="broker-1 is down already"):
+            done("broker-1")
+
+
+def test_one_that_does_not_come_up_again_says_why(sleepers: Sleepers) -> None:
+    members = Members(
+        sleepers.running,
+        lambda name: subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"]),
+        lambda name: False,
+        sleepers.log,
+    )
+    members.kill("broker-1")
+
+    with pytest.raises(SystemFailed, match="broker-1 ended when it was started again: exit code 3"):
+        members.start_again("broker-1")
