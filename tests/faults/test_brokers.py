@@ -43,7 +43,8 @@ class Cluster:
     """Who leads, and what is done to whom, without a process."""
 
     def __init__(self) -> None:
-        self.leader, self.in_sync = "broker-2", ("broker-2", "broker-3")
+        self.leader = "broker-2"
+        self.in_sync: tuple[str, ...] = ("broker-2", "broker-3")
         self.names = ["broker-1", "broker-2", "broker-3"]
         self.data_folders: dict[str, Path] = {}
         self.done: list[str] = []

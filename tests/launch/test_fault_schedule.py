@@ -21,6 +21,10 @@ class NoiseSpec(FaultSpec):
     kind: Literal["noise"] = "noise"
 
 
+def noise(at: float, lasts: float) -> NoiseSpec:
+    return NoiseSpec.model_validate({"at": at, "for": lasts})
+
+
 class Noise(Fault):
     spec_model = NoiseSpec
     words = needs = "nothing"
@@ -62,7 +66,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
 
 
 def test_each_begins_at_its_time_and_is_taken_back(stage: Stage) -> None:
-    schedule = stage.schedule(NoiseSpec(at=0.05, for_=0.05), NoiseSpec(at=0.0, for_=0.01))
+    schedule = stage.schedule(noise(0.05, 0.05), noise(0.0, 0.01))
     since_ns = now_ns()
 
     schedule.begin(since_ns)
@@ -108,7 +112,7 @@ def test_what_was_not_due_before_the_end_never_happens(stage: Stage) -> None:
 
 def test_one_that_cannot_be_done_says_why_and_is_not_taken_back(stage: Stage) -> None:
     Noise.fails = True
-    schedule = stage.schedule(NoiseSpec(at=0, for_=0.01))
+    schedule = stage.schedule(noise(0, 0.01))
 
     schedule.begin(now_ns())
     wait_for(lambda: schedule.records[0].problem is not None)

@@ -21,7 +21,7 @@ KILL = {"kind": "broker_kill", "at": "2s", "for": "3s"}
 
 
 def workload(*faults: dict[str, Any], system: dict[str, Any] | None, **topics: Any) -> Workload:
-    target = {"name": "kafka", "driver": "kafka_confluent"}
+    target: dict[str, Any] = {"name": "kafka", "driver": "kafka_confluent"}
     target |= {"settings": {"bootstrap": "127.0.0.1:1"}} if system is None else {"system": system}
     load = {"duration": "10s", "rate": "1k/s", "faults": list(faults), "topics": topics}
     return parse(Workload, {"kind": "e2e", "targets": [target], "load": load}, "test")

@@ -149,7 +149,7 @@ def _run_agents(
     ended: Callable[[], str | None],
     pids: Mapping[str, int],
     stages: Stages,
-    measuring: Callable[[int], None],
+    measuring: Callable[[int], bool],
 ) -> CaseOutcome:
     try:
         manifests, reason = crew.run_case(assignments, ended, pids, stages, measuring), ""

@@ -93,13 +93,14 @@ class Crew:
         ended: Callable[[], str | None] = lambda: None,
         pids: Mapping[str, int] | None = None,
         stages: Stages | None = None,
-        measuring: Callable[[int], None] = lambda since_ns: None,
+        measuring: Callable[[int], bool] = lambda since_ns: False,
     ) -> list[Manifest]:
         """Lead all agents of a case to its end; AgentDied when Spark ended the crew meanwhile.
 
         `ended`: what of the system under test is gone. Clients would go on trying for minutes. `pids`: its
         processes, which have to be at rest, too, where a warm-up waits for that. `stages`: told where it is.
-        `measuring`: told since when messages count, by the launcher's clock, as soon as that is known.
+        `measuring`: told since when messages count, by the launcher's clock, as soon as that is known; true:
+        the system is going to be disturbed on purpose, and nobody is to wait until it is at rest again.
         """
         told = {agent: json.loads(a.model_dump_json(by_alias=True)) for agent, a in assignments.items()}
         call = self._meeting.call(told)
@@ -164,9 +165,10 @@ class _Conversation:
         ended: Callable[[], str | None],
         pids: Mapping[str, int],
         stages: Stages,
-        measuring: Callable[[int], None],
+        measuring: Callable[[int], bool],
     ) -> None:
         self._stages, self._started_s, self._measuring, self._start_ns = stages, 0.0, measuring, 0
+        self._is_disturbed = False
         self._crew, self._meeting, self._call = crew, meeting, call
         self._ended, self._looked_s = ended, 0.0
         self._any = one = next(iter(assignments.values()))
@@ -215,7 +217,8 @@ class _Conversation:
         if measured_s >= 0:
             # Since when it is at rest is found afterwards.
             self._stages.enter(Stage.MEASURING, measured_s)
-            self._measuring(self._start_ns + int(until_s * NS_PER_S))
+            if self._measuring(self._start_ns + int(until_s * NS_PER_S)):
+                self._is_disturbed = True
         else:
             # What was taken for measuring when the load changed again was none.
             was_measuring = self._stages.current is Stage.MEASURING
@@ -263,7 +266,7 @@ class _Conversation:
                     found[agent] = told[0]
                     missing.remove(agent)
             self._listen()
-            if settling is not None:
+            if settling is not None and not self._is_disturbed:
                 settling.look()
             if self._started_s:
                 self._enter_stage()

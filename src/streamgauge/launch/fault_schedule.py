@@ -53,16 +53,17 @@ class FaultSchedule:
     def records(self) -> list[FaultRecord]:
         return [planned.record for planned in self._planned]
 
-    def begin(self, since_ns: int) -> None:
-        """Messages count since then; a second word on it changes nothing."""
+    def begin(self, since_ns: int) -> bool:
+        """Messages count since then; a second word on it changes nothing. Whether there is anything to come."""
         if self._threads or self._is_over.is_set():
-            return
+            return bool(self._planned)
         for number, planned in enumerate(self._planned):
             thread = threading.Thread(
                 target=self._happen, args=(planned, since_ns), name=f"fault-{number}", daemon=True
             )
             self._threads.append(thread)
             thread.start()
+        return bool(self._planned)
 
     def close(self) -> None:
         """No more faults: those that last are taken back, and the system is as it was."""
