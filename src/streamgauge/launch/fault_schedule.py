@@ -54,7 +54,7 @@ class FaultSchedule:
         return [planned.record for planned in self._planned]
 
     def begin(self, since_ns: int) -> bool:
-        """Messages count since then; a second word on it changes nothing. Whether there is anything to come."""
+        """Messages count since then; a second word on it changes nothing. Whether anything is to come."""
         if self._threads or self._is_over.is_set():
             return bool(self._planned)
         for number, planned in enumerate(self._planned):
