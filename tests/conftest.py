@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,13 +20,14 @@ from streamgauge.core.errors import NotInstalled, SystemFailed
 from streamgauge.core.guardian import farewell
 from streamgauge.core.other_schemes import other_schemes
 from streamgauge.launch.hadoop_java import hadoop_java
-from streamgauge.launch.spark_session import _SETTINGS, spark_session
 from streamgauge.systems.debian_packages import Program
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.rabbitmq_server import rabbitmq_program
 from streamgauge.systems.redis_server import redis_program
+from tests.cli.streamgauge_command import Streamgauge, in_process
 from tests.light_java import LIGHT_JAVA
 from tests.scheduling import give_second_tries, heaviest_first
+from tests.shared_spark import shared_spark
 
 _JAVA_DEADLINE_S = 30.0
 
@@ -117,14 +119,37 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """One Spark session for all tests that compute in this process."""
-    with pytest.MonkeyPatch.context() as patch:
-        # No agents are run on it: a Python process that has loaded everything may take the next task, too.
-        patch.setitem(_SETTINGS, "spark.python.worker.reuse", "true")
-        log = tmp_path_factory.mktemp("spark") / "log"
-        with spark_session("local[2]", log=log, is_light=True) as session:
-            yield session
+def spark_log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Of this process's Spark, which ends with its tests."""
+    yield tmp_path_factory.mktemp("spark") / "log"
+    shared_spark.end()
+
+
+@pytest.fixture(scope="module")
+def spark(spark_log: Path) -> Iterator[SparkSession]:
+    """One Spark session for tests that compute in this process, as long as no run needs one of its own."""
+    with shared_spark.in_use(spark_log) as session:
+        yield session
+
+
+@pytest.fixture
+def no_session(spark_log: Path) -> None:
+    """For a test that starts Spark in this process, which has one session at a time."""
+    shared_spark.make_way(spark_log)
+
+
+@pytest.fixture(scope="session")
+def run_here(spark_log: Path) -> Streamgauge:
+    """A run in this process, whose Java it shares: for what is measured, said and written.
+
+    As a process it is run by tests of what becomes of processes.
+    """
+
+    def run(*arguments: str | Path, **how: Any) -> subprocess.CompletedProcess[str]:
+        shared_spark.make_way(spark_log)
+        return in_process(*arguments, **how)
+
+    return run
 
 
 @pytest.fixture(scope="session")

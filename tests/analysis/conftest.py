@@ -9,7 +9,7 @@ from . import scenarios
 from .recorded import Recorded, Results
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def session(spark: SparkSession) -> SparkSession:
     return spark
 

@@ -65,6 +65,7 @@ def test_a_workload_that_is_none_is_refused_as_the_command_does(tmp_path: Path) 
 
 
 @pytest.mark.spark
+@pytest.mark.usefixtures("no_session")
 def test_a_workload_is_run(tmp_path: Path) -> None:
     target = {"name": "sim", "driver": "simulated", "settings": {"latency": {"median_ms": 3}}}
     content = {"name": "mine", "targets": [target], "load": {"messages": 2000, "rate": 1000}}

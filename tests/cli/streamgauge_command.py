@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from streamgauge.cli.commands import app
 from streamgauge.core import other_schemes
 
 DEADLINE_S = 240
+
+Streamgauge = Callable[..., subprocess.CompletedProcess[str]]
+"""What carries out a command line."""
 
 
 def command(*arguments: str | Path) -> list[str]:
@@ -42,7 +46,8 @@ def in_process(
 ) -> subprocess.CompletedProcess[str]:
     """As `streamgauge`, but here: for what a command says, where it being a process is not the point.
 
-    An exception that the command would end with as a traceback is raised. It must start nothing of its own.
+    An exception that the command would end with as a traceback is raised. For a run, which needs Spark, there
+    is the fixture `run_here`.
     """
     out, errors = io.StringIO(), io.StringIO()
     given = list(map(str, arguments))

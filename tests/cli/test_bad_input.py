@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from streamgauge.launch import target_run
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.loading import load_workload
-from tests.cli.streamgauge_command import in_process, streamgauge
+from tests.cli.streamgauge_command import Streamgauge, in_process
 
 GOOD = """
 targets: [{name: sim, driver: simulated}]
@@ -95,18 +96,23 @@ def test_a_wrong_command_line(tmp_path: Path, arguments: tuple[str, ...], words:
 
 
 @pytest.mark.spark
-def test_a_broker_that_cannot_be_reached(tmp_path: Path) -> None:
-    done = streamgauge("e2e", "--bootstrap", "127.0.0.1:1", "--out", tmp_path)
+def test_a_broker_that_cannot_be_reached(
+    run_here: Streamgauge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(target_run, "REACH_DEADLINE_S", 1.5)
+    done = run_here("e2e", "--bootstrap", "127.0.0.1:1", "--out", tmp_path)
     assert done.returncode == 3
-    assert "Kafka at 127.0.0.1:1 did not answer within 15 s" in done.stderr
+    assert "Kafka at 127.0.0.1:1 did not answer within 1.5 s" in done.stderr
     assert "Traceback" not in done.stderr
 
 
 @pytest.mark.spark
-def test_what_only_spark_can_refuse_leaves_no_run_folder_either(tmp_path: Path) -> None:
+def test_what_only_spark_can_refuse_leaves_no_run_folder_either(
+    run_here: Streamgauge, tmp_path: Path
+) -> None:
     file = tmp_path / "w.yaml"
     file.write_text(GOOD)
-    done = streamgauge("run", file, "--master", "nonsense", "--out", tmp_path / "runs")
+    done = run_here("run", file, "--master", "nonsense", "--out", tmp_path / "runs")
     assert done.returncode == 2, done.stderr
     assert "--master nonsense: Spark cannot start" in done.stderr
     assert "go on with" not in done.stderr

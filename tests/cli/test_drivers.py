@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cli.streamgauge_command import one_run, streamgauge
+from tests.cli.streamgauge_command import Streamgauge, one_run
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
@@ -18,7 +18,7 @@ DRIVERS = {"java": "kafka_java", "aio": "kafka_aio"}
 
 
 @pytest.fixture(scope="module")
-def run(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(kafka: str, run_here: Streamgauge, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("drivers")
     workload = {
         "name": "drivers",
@@ -40,7 +40,7 @@ def run(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
     }
     (folder / "workload.yaml").write_text(yaml.safe_dump(workload))
-    done = streamgauge("run", folder / "workload.yaml", "--out", folder / "runs")
+    done = run_here("run", folder / "workload.yaml", "--out", folder / "runs")
     assert done.returncode == 0, done.stderr + done.stdout
     return one_run(folder / "runs")
 

@@ -10,14 +10,14 @@ import pytest
 from streamgauge.core import run_dir
 from streamgauge.core.run_dir import runs_in
 from streamgauge.launch.hadoop_files import open_hadoop_files
-from tests.cli.streamgauge_command import in_process, streamgauge
+from tests.cli.streamgauge_command import Streamgauge, in_process, streamgauge
 from tests.launch.hdfs import hdfs
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 
 def test_a_run_on_hdfs_is_measured_analysed_and_reported(
-    kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kafka: str, run_here: Streamgauge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_dir, "other_schemes", [open_hadoop_files])
     with hdfs(tmp_path) as address:
@@ -39,14 +39,14 @@ def test_a_run_on_hdfs_is_measured_analysed_and_reported(
         [run] = runs_in(out)
         assert f"report: {run.location}/report/index.html" in done.stderr
         assert len(list(run.list_files("events/sends", ".parquet"))) == 1
-        # What a process needs to get there is the same for all commands; these two go by ours.
+        # What a process needs to get there is the same for all commands; these three go by ours.
         shown = in_process("results", run.location, "--json", cwd=tmp_path)
         assert shown.returncode == 0, shown.stderr
         counted = json.loads(shown.stdout)["cases"][0]["accounting"]
         assert (counted["sent"], counted["received"], counted["lost_write"]) == (2000, 2000, 0)
         run.remove("results")
         run.remove("report")
-        assert streamgauge("analyze", run.location, cwd=tmp_path).returncode == 0
+        assert run_here("analyze", run.location, cwd=tmp_path).returncode == 0
         assert in_process("report", run.location, cwd=tmp_path).returncode == 0
         assert len(run.read_text(run.report_page)) > 1_000_000
         again = json.loads(run.read_text(run.results_document))["cases"][0]["accounting"]

@@ -12,7 +12,7 @@ from streamgauge.comparing.differences import diff_document
 from streamgauge.comparing.document import DiffVerdict
 from streamgauge.comparing.measured import measured_run
 from streamgauge.core.run_dir import RunDir
-from tests.cli.streamgauge_command import one_run, streamgauge
+from tests.cli.streamgauge_command import Streamgauge, one_run
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
@@ -20,7 +20,7 @@ SHARED_MACHINE_PERCENT = 30.0
 """What runs are apart by where other tests come and go beside them; a quiet machine needs no such width."""
 
 
-def test_the_same_load_twice_gets_no_verdict(kafka: str, tmp_path: Path) -> None:
+def test_the_same_load_twice_gets_no_verdict(kafka: str, run_here: Streamgauge, tmp_path: Path) -> None:
     """Two cases of one run, each taken for a run of its own: Spark is started once."""
     target = {"driver": "kafka_confluent", "settings": {"bootstrap": kafka}}
     content = {
@@ -30,7 +30,7 @@ def test_the_same_load_twice_gets_no_verdict(kafka: str, tmp_path: Path) -> None
     }
     file = tmp_path / "twice.yaml"
     file.write_text(yaml.safe_dump(content))
-    done = streamgauge("run", file, "--out", tmp_path / "runs", "--quiet")
+    done = run_here("run", file, "--out", tmp_path / "runs", "--quiet")
     assert done.returncode == 0, done.stderr
     both = measured_run(RunDir.open(str(one_run(tmp_path / "runs"))))
     assert len(both.parts) == 2

@@ -17,10 +17,11 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.process
 
+# Nobody here has anything to write at its end: who does not heed SIGTERM is not waited for as long as usual.
 GUARDED = """
 import os, subprocess, sys, time
 from streamgauge.core.guardian import guard, memory_folder, promise, temporary_folder, with_mark
-guard()
+guard(grace_s=0.5)
 """
 STARTS = (
     GUARDED

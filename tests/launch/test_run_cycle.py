@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from tests.cli.streamgauge_command import (
+    Streamgauge,
     agents_and_brokers,
     command,
     in_process,
     log_of,
     one_run,
-    streamgauge,
 )
 from tests.waiting import wait_for
 
@@ -209,13 +209,13 @@ cases:
 """
 
 
-def test_every_kind_of_load_loses_nothing(kafka: str, tmp_path: Path) -> None:
+def test_every_kind_of_load_loses_nothing(kafka: str, run_here: Streamgauge, tmp_path: Path) -> None:
     """All in one run: what is started for it is started once."""
     lines = tmp_path / "lines.txt"
     lines.write_text("one\ntwo, longer\n\nfour\n")
     file = tmp_path / "w.yaml"
     file.write_text(WORKLOAD.format(bootstrap=kafka, unique=tmp_path.name, lines=lines))
-    done = streamgauge("run", file, "--out", tmp_path / "runs", env={"SECRET_NAME": "hush-hush-4711"})
+    done = run_here("run", file, "--out", tmp_path / "runs", env={"SECRET_NAME": "hush-hush-4711"})
     assert done.returncode == 0, done.stdout + done.stderr
     run = one_run(tmp_path / "runs")
     document = json.loads((run / "results" / "results.json").read_text())

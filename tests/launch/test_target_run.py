@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.streamgauge_command import one_run, streamgauge
+from tests.cli.streamgauge_command import Streamgauge, one_run
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
@@ -33,11 +33,11 @@ load: {messages: 100, rate: 1000}
 
 
 def test_no_secret_is_left_in_a_run_folder_and_a_resumed_run_asks_for_it_again(
-    kafka: str, tmp_path: Path
+    kafka: str, run_here: Streamgauge, tmp_path: Path
 ) -> None:
     file, out = tmp_path / "w.yaml", tmp_path / "runs"
     file.write_text(WORKLOAD)
-    done = streamgauge("run", file, "--out", out, "--live", "off", env={**SECRETS, "SG_ADDRESS": kafka})
+    done = run_here("run", file, "--out", out, "--live", "off", env={**SECRETS, "SG_ADDRESS": kafka})
     assert done.returncode == 0, done.stderr
     run = one_run(out)
     _assert_told_nowhere(run)
@@ -50,7 +50,7 @@ def test_no_secret_is_left_in_a_run_folder_and_a_resumed_run_asks_for_it_again(
     # As it was after its only case had been cut off.
     status = json.loads((run / "status.json").read_text())
     (run / "status.json").write_text(json.dumps({**status, "status": "partial", "cases": {}}))
-    again = streamgauge("run", "--resume", run, env={"SG_ADDRESS": kafka, "SG_LOGIN": "x", "SG_KEY": "y"})
+    again = run_here("run", "--resume", run, env={"SG_ADDRESS": kafka, "SG_LOGIN": "x", "SG_KEY": "y"})
     assert again.returncode == 2
     assert "client.ssl.truststore.password: the environment has no SG_PASSWORD" in " ".join(
         again.stderr.split()

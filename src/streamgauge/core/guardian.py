@@ -29,15 +29,20 @@ FOLDER_PREFIX = "streamgauge-of-"
 MEMORY = Path("/dev/shm")
 _MODULE = "streamgauge.core.guardian_process"
 _FAREWELL_S = 30.0
+_GRACE_S = 6.0
+"""Long enough for agents to write what they recorded, and for a broker to close its files."""
 _OURS_ALONE = 0o700
 
 _to_finish: list[Callable[[], None]] = []
 
 
-def guard() -> None:
-    """From here on whatever this process starts is seen to; its own children are guarded already."""
+def guard(grace_s: float = _GRACE_S) -> None:
+    """From here on whatever this process starts is seen to; its own children are guarded already.
+
+    `grace_s`: between telling what we leave to end and killing it.
+    """
     if MARK_VARIABLE not in os.environ:
-        _Guardian.start()
+        _Guardian.start(grace_s)
 
 
 def before_farewell(finish: Callable[[], None]) -> None:
@@ -97,14 +102,14 @@ class _Guardian:
 
     mine: _Guardian | None = None
 
-    def __init__(self) -> None:
+    def __init__(self, grace_s: float) -> None:
         self.mark = secrets.token_hex(6)
         folder = _temporary_root() / f"{FOLDER_PREFIX}{self.mark}"
         reading, self._pipe = os.pipe()
         try:
             # Before there is a folder: whatever is made is known to somebody who stays.
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", _MODULE, self.mark, str(folder)],
+                [sys.executable, "-P", "-m", _MODULE, self.mark, str(folder), str(grace_s)],
                 stdin=reading,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -119,8 +124,8 @@ class _Guardian:
         self._lock_fd = locked(_made(folder))
 
     @classmethod
-    def start(cls) -> None:
-        cls.mine = cls()
+    def start(cls, grace_s: float) -> None:
+        cls.mine = cls(grace_s)
         os.environ[MARK_VARIABLE] = cls.mine.mark
 
     def tell(self, message: Mapping[str, Any]) -> None:

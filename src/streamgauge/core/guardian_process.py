@@ -1,6 +1,6 @@
 """The guardian itself: waits for the end of a command, then sees to what it left (see `guardian`).
 
-argv  the command's mark, and its temporary folder
+argv  the command's mark, its temporary folder, and the seconds that those whom it left have to end well
 in    lines of JSON: {"promise": id, "module": …, "argument": …}, {"kept": id};
       the end of the input is the end of the command
 
@@ -22,8 +22,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import psutil
 
-_GRACE_S = 6.0
-"""Long enough for agents to write what they recorded, and for a broker to close its files."""
 _KILL_DEADLINE_S = 5.0
 _PROMISE_DEADLINE_S = 25.0
 _POLL_S = 0.05
@@ -32,14 +30,14 @@ _POLL_S = 0.05
 def main() -> None:
     for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, signal.SIG_IGN)
-    mark, folder = sys.argv[1], Path(sys.argv[2])
+    mark, folder, grace_s = sys.argv[1], Path(sys.argv[2]), float(sys.argv[3])
     promises: dict[str, dict[str, Any]] = {}
     for line in sys.stdin:
         _hear(line, promises)
-    end_marked(mark)
+    end_marked(mark, grace_s)
     _keep(list(promises.values()))
     remove_folders(mark, folder)
-    see_to_abandoned(folder.parent)
+    see_to_abandoned(folder.parent, grace_s)
 
 
 def _hear(line: str, promises: dict[str, dict[str, Any]]) -> None:
@@ -52,7 +50,7 @@ def _hear(line: str, promises: dict[str, dict[str, Any]]) -> None:
     promises.pop(message.get("kept", ""), None)
 
 
-def see_to_abandoned(parent: Path) -> None:
+def see_to_abandoned(parent: Path, grace_s: float) -> None:
     """What others left whose guardian was killed as well."""
     from streamgauge.core.guardian import FOLDER_PREFIX
     from streamgauge.core.scratch import abandoned
@@ -60,7 +58,7 @@ def see_to_abandoned(parent: Path) -> None:
     for folder in abandoned(FOLDER_PREFIX, parent):
         mark = folder.name.removeprefix(FOLDER_PREFIX)
         if not _has_guardian(mark):
-            end_marked(mark)
+            end_marked(mark, grace_s)
             remove_folders(mark, folder)
 
 
@@ -71,9 +69,9 @@ def remove_folders(mark: str, folder: Path) -> None:
         shutil.rmtree(left, ignore_errors=True)
 
 
-def end_marked(mark: str) -> None:
+def end_marked(mark: str, grace_s: float) -> None:
     """SIGTERM to all that bear the mark, SIGKILL to those that are still there after a while."""
-    for number, seconds in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, _KILL_DEADLINE_S)):
+    for number, seconds in ((signal.SIGTERM, grace_s), (signal.SIGKILL, _KILL_DEADLINE_S)):
         until = time.monotonic() + seconds
         told: set[int] = set()
         while left := marked(mark):

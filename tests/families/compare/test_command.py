@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from streamgauge.report.schema import results_schema
-from tests.cli.streamgauge_command import agents_and_brokers, command, in_process, one_run, streamgauge
+from tests.cli.streamgauge_command import Streamgauge, agents_and_brokers, command, in_process, one_run
 from tests.launch.test_run_cycle import end
 from tests.waiting import wait_for
 
@@ -199,16 +199,17 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, arguments: list[s
 
 
 @pytest.mark.spark
-def test_swapping_a_and_b_inverts_every_verdict(tmp_path: Path) -> None:
+def test_swapping_a_and_b_inverts_every_verdict(run_here: Streamgauge, tmp_path: Path) -> None:
     for name, seed, factor in (("quick", 1, 1), ("slow", 2, 2)):
         text = SIMULATED.format(name=name, seed=seed, ms=2 * factor, ns=1000 * factor)
         (tmp_path / f"{name}.yaml").write_text(text)
-    flags = ("--length", "10", "--messages", "10", "--repeat", "9")
+    # Times of this driver are computed: there is nothing to warm up, which would take longer than the rest.
+    flags = ("--length", "10", "--messages", "10", "--repeat", "9", "--warm-up-messages", "10")
     verdicts, ratios = {}, {}
     for order in (("quick", "slow"), ("slow", "quick")):
         a, b = (tmp_path / f"{name}.yaml" for name in order)
         out = tmp_path / order[0]
-        done = streamgauge("compare", "--a", a, "--b", b, *flags, "--out", out)
+        done = run_here("compare", "--a", a, "--b", b, *flags, "--out", out)
         assert done.returncode == 0, done.stdout + done.stderr
         document = results(one_run(out))
         rows = document["comparisons"]
@@ -224,7 +225,7 @@ def test_swapping_a_and_b_inverts_every_verdict(tmp_path: Path) -> None:
     before = without_stages(run)
     for path in (run / "results" / "results.json", run / "report" / "index.html"):
         path.unlink()
-    assert streamgauge("analyze", run).returncode == 0
+    assert run_here("analyze", run).returncode == 0
     assert in_process("report", run).returncode == 0
     assert without_stages(run) == before
     assert (
@@ -247,7 +248,9 @@ def _turns(live: Path) -> int:
 
 
 @pytest.mark.spark
-def test_ctrl_c_keeps_what_was_compared_and_leaves_nothing_running(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_was_compared_and_leaves_nothing_running(
+    run_here: Streamgauge, tmp_path: Path
+) -> None:
     (tmp_path / "one.yaml").write_text(SIMULATED.format(name="one", seed=1, ms=2, ns=1000))
     out = tmp_path / "runs"
     process = subprocess.Popen(
@@ -270,7 +273,7 @@ def test_ctrl_c_keeps_what_was_compared_and_leaves_nothing_running(tmp_path: Pat
     assert "Traceback" not in stderr
     run = one_run(out)
     wait_for(lambda: not agents_and_brokers(run), 20)
-    assert streamgauge("analyze", run).returncode == 0
+    assert run_here("analyze", run).returncode == 0
     rows = results(run)["comparisons"]
     assert {row["status"] for row in rows} == {"partial"}
     assert rows[0]["a"]["count"] > 0
@@ -278,9 +281,9 @@ def test_ctrl_c_keeps_what_was_compared_and_leaves_nothing_running(tmp_path: Pat
 
 @pytest.mark.broker
 @pytest.mark.spark
-def test_java_against_librdkafka_on_a_real_broker(kafka: str, tmp_path: Path) -> None:
+def test_java_against_librdkafka_on_a_real_broker(kafka: str, run_here: Streamgauge, tmp_path: Path) -> None:
     """Every cell is judged, no message is missing, and calls into Java are counted."""
-    done = streamgauge(
+    done = run_here(
         *("compare", "--a", "kafka_java", "--b", "kafka_confluent", "--bootstrap", kafka, "--out", tmp_path),
         *("--length", "10,2000", "--messages", "20", "--repeat", "6", "--check-on-consume"),
         *("--topic-prefix", f"cmp.{tmp_path.name}"),

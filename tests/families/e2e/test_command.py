@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from streamgauge.report.schema import results_schema
-from tests.cli.streamgauge_command import in_process, one_run, streamgauge
+from tests.cli.streamgauge_command import Streamgauge, in_process, one_run, streamgauge
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
@@ -19,11 +19,11 @@ MESSAGES = 3000
 
 
 @pytest.fixture(scope="module")
-def e2e_run(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def e2e_run(kafka: str, run_here: Streamgauge, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """Two producers, two consumers, on a real broker; the run folder and what was printed."""
     out = tmp_path_factory.mktemp("runs")
     host, port = kafka.split(":")
-    done = streamgauge(
+    done = run_here(
         "e2e",
         *("--kafka-bootstrap-host", host, "--kafka-bootstrap-port", port),
         *("--test-producer-processes", "2", "--test-consumer-processes", "2"),
@@ -148,9 +148,9 @@ def test_two_runs_at_once_on_one_cluster_do_not_touch_each_other(kafka: str, tmp
 
 
 def test_by_default_messages_count_once_the_load_is_at_rest_or_the_limit_is_said(
-    kafka: str, tmp_path: Path
+    kafka: str, run_here: Streamgauge, tmp_path: Path
 ) -> None:
-    done = streamgauge(
+    done = run_here(
         *("e2e", "--bootstrap", kafka, "--test-produce-messages", "2000", "--test-produce-rate", "1000"),
         *("--warm-up-limit", "12s", "--out", tmp_path),
     )

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from streamgauge.report.schema import results_schema
-from tests.cli.streamgauge_command import agents_and_brokers, command, in_process, one_run, streamgauge
+from tests.cli.streamgauge_command import Streamgauge, agents_and_brokers, command, in_process, one_run
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
@@ -24,9 +24,9 @@ def document_of(run: Path) -> dict[str, Any]:
     return content
 
 
-def test_every_way_and_form_delivers_everything(tmp_path: Path, kafka: str) -> None:
+def test_every_way_and_form_delivers_everything(tmp_path: Path, run_here: Streamgauge, kafka: str) -> None:
     """And delta and patch are as much smaller than whole updates as they should be."""
-    done = streamgauge(
+    done = run_here(
         *("fanout", "--bootstrap", kafka, "--via", "gateway,kafka-groups,kafka-standalone"),
         *(
             "--scenario",
@@ -68,10 +68,12 @@ def test_every_way_and_form_delivers_everything(tmp_path: Path, kafka: str) -> N
     assert "Number of samples" in (run / "report/report.md").read_text()
 
 
-def test_measuring_begins_when_clients_broker_and_gateway_are_at_rest(tmp_path: Path, kafka: str) -> None:
+def test_measuring_begins_when_clients_broker_and_gateway_are_at_rest(
+    tmp_path: Path, run_here: Streamgauge, kafka: str
+) -> None:
     """Or it is said that they never were: how soon a loaded machine rests is not for a test to say."""
     load = ("--clients", "20", "--pause", "100ms", "--producers", "10", "--duration", "2s")
-    done = streamgauge(*("fanout", "--bootstrap", kafka, *load, "--warm-up-limit", "8s", "--out", tmp_path))
+    done = run_here(*("fanout", "--bootstrap", kafka, *load, "--warm-up-limit", "8s", "--out", tmp_path))
     assert done.returncode == 0, done.stderr
     run = one_run(tmp_path)
     fanout = document_of(run)["fanout"]

@@ -10,14 +10,16 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamgauge.systems.push_gateway import PushGateway
-from tests.cli.streamgauge_command import one_run, streamgauge
+from tests.cli.streamgauge_command import Streamgauge, one_run
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 EXAMPLES = Path(__file__).parents[3] / "docs/examples/fanout"
 
 
-def test_it_is_used_by_its_own_names_and_watched_by_its_port(kafka: str, tmp_path: Path) -> None:
+def test_it_is_used_by_its_own_names_and_watched_by_its_port(
+    kafka: str, run_here: Streamgauge, tmp_path: Path
+) -> None:
     topic = "test-gateway-there"
     admin = AdminClient({"bootstrap.servers": kafka})  # Kept: without it the request is given up.
     admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(60)
@@ -26,7 +28,7 @@ def test_it_is_used_by_its_own_names_and_watched_by_its_port(kafka: str, tmp_pat
     config.write_text(given.replace("map.LTest.to", f"map.{topic}.to").replace("KafkaConnector", "MySet", 1))
     with PushGateway(config=config, log_dir=tmp_path) as gateway:
         [pid] = gateway.processes().values()
-        done = streamgauge(
+        done = run_here(
             *("fanout", "--bootstrap", kafka, "--gateway", gateway.endpoints()["gateway"], "--topic", topic),
             *("--adapter-set", "MySet", "--data-adapter", "QuickStart", "--mode", "raw", "--scenario", "2"),
             *("--clients", "40", "--measured", "all", "--duration", "4s", "--warm-up", "1s"),

@@ -7,7 +7,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.cli.streamgauge_command import in_process, streamgauge
+from tests.cli.streamgauge_command import in_process
 
 
 @pytest.mark.broker
@@ -15,7 +15,7 @@ def test_sends_what_it_says(kafka: str) -> None:
     topic = "test-generate"
     admin = AdminClient({"bootstrap.servers": kafka})  # Kept: without it the request is given up.
     admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(60)
-    done = streamgauge("generate", kafka, topic, "3", "20", "64", "complex", "--duration", "1s")
+    done = in_process("generate", kafka, topic, "3", "20", "64", "complex", "--duration", "1s")
     assert done.returncode == 0, done.stderr
     assert "150 messages sent, 150 delivered" in done.stdout
     consumer = Consumer({"bootstrap.servers": kafka, "group.id": "test"})
@@ -31,9 +31,7 @@ def test_sends_what_it_says(kafka: str) -> None:
 
 @pytest.mark.broker
 def test_a_topic_that_is_not_there(kafka: str) -> None:
-    done = streamgauge(
-        "generate", kafka, "test-generate-nowhere", "1", "20", "64", "base", "--duration", "1s"
-    )
+    done = in_process("generate", kafka, "test-generate-nowhere", "1", "20", "64", "base", "--duration", "1s")
     assert done.returncode == 2
     assert "there is no topic test-generate-nowhere" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from streamgauge.report.schema import results_schema
-from tests.cli.streamgauge_command import agents_and_brokers, command, in_process, one_run, streamgauge
+from tests.cli.streamgauge_command import Streamgauge, agents_and_brokers, command, in_process, one_run
 
 KNEE_PER_S = 3210.0
 KILLED_AFTER = 3
@@ -30,7 +30,7 @@ def target(folder: Path, **settings: Any) -> Path:
 
 
 @pytest.fixture(scope="module")
-def searched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+def searched(run_here: Streamgauge, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     """The run folder, and what was said before it was killed and after it was resumed."""
     folder = tmp_path_factory.mktemp("limit")
     latency = {"law": "lognormal", "median_ms": 2.0, "sigma": 0.3}
@@ -51,7 +51,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     run = one_run(folder / "runs")
     while agents_and_brokers(run) and time.monotonic() < end + 20:
         time.sleep(0.1)
-    done = streamgauge("limit", "--resume", run)
+    done = run_here("limit", "--resume", run)
     assert done.returncode == 0, done.stderr
     return run, said.read_text(), done.stderr + done.stdout
 
@@ -125,9 +125,9 @@ def test_the_answer_is_on_the_console_and_in_every_file(
 
 
 @pytest.mark.spark
-def test_the_time_limit_ends_it_with_what_is_known(tmp_path: Path) -> None:
+def test_the_time_limit_ends_it_with_what_is_known(run_here: Streamgauge, tmp_path: Path) -> None:
     flags = ("--target", target(tmp_path), "--step-time", "500ms", "--time-limit", "4s")
-    done = streamgauge("limit", "--slo", "p99<20ms", *flags, "--out", tmp_path / "runs")
+    done = run_here("limit", "--slo", "p99<20ms", *flags, "--out", tmp_path / "runs")
     limit = json.loads((one_run(tmp_path / "runs") / "results" / "results.json").read_text())["limit"]
     assert limit["ending"] == "time"
     assert limit["broken_per_s"] is None
@@ -135,9 +135,9 @@ def test_the_time_limit_ends_it_with_what_is_known(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_when_no_rate_holds_the_run_has_failed(tmp_path: Path) -> None:
+def test_when_no_rate_holds_the_run_has_failed(run_here: Streamgauge, tmp_path: Path) -> None:
     flags = ("--target", target(tmp_path, loss=0.2), "--step-time", "1s", "--from", "200")
-    done = streamgauge("limit", "--slo", "lost=0", *flags, "--out", tmp_path / "runs")
+    done = run_here("limit", "--slo", "lost=0", *flags, "--out", tmp_path / "runs")
     assert done.returncode == 1
     assert "No rate that was tried holds lost=0" in done.stdout
     document = json.loads((one_run(tmp_path / "runs") / "results" / "results.json").read_text())

@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 from streamgauge.report.schema import results_schema
-from tests.cli.streamgauge_command import agents_and_brokers, command, one_run, streamgauge
+from tests.cli.streamgauge_command import Streamgauge, agents_and_brokers, command, one_run
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
@@ -28,7 +28,9 @@ KILLED_AFTER = 2
 
 
 @pytest.fixture(scope="module")
-def swept(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+def swept(
+    kafka: str, run_here: Streamgauge, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, str, str]:
     """The run folder, and what was said before it was killed and after it was resumed."""
     out = tmp_path_factory.mktemp("runs")
     said = out / "said.txt"
@@ -46,7 +48,7 @@ def swept(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, s
         time.sleep(0.1)
     assert not agents_and_brokers(run), "nothing of it is left running"
     before = said.read_text()
-    done = streamgauge("sweep", "--resume", run)
+    done = run_here("sweep", "--resume", run)
     assert done.returncode == 1, "some cases cannot be run" + done.stderr
     return run, before, done.stderr
 

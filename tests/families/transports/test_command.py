@@ -16,7 +16,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from streamgauge.report.schema import results_schema
-from tests.cli.streamgauge_command import command, in_process, one_run, streamgauge
+from tests.cli.streamgauge_command import Streamgauge, command, in_process, one_run
 
 
 def workload(*flags: str) -> dict[str, Any]:
@@ -103,10 +103,10 @@ def test_a_settings_file_reaches_the_clients(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(run_here: Streamgauge, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("runs")
     flags = ["--rps", "500", "--iterations", "500", "--warm-up", "100", "--force", "--out", str(out)]
-    done = streamgauge("transports", "--transport", "kafka,aeron", *flags)
+    done = run_here("transports", "--transport", "kafka,aeron", *flags)
     assert done.returncode == 0, done.stderr + done.stdout
     assert "Not alike: kafka (durable) and aeron-ipc, aeron-udp (nothing is kept)" in done.stdout
     return one_run(out)
@@ -164,7 +164,10 @@ LOSING = {
 
 @pytest.fixture(scope="module")
 def streams(
-    redis_is_there: None, rabbitmq_is_there: None, tmp_path_factory: pytest.TempPathFactory
+    redis_is_there: None,
+    rabbitmq_is_there: None,
+    run_here: Streamgauge,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[Path, str]:
     """A run over Redis, RabbitMQ, and an Aeron that loses packets and does not ask for them again."""
     out = tmp_path_factory.mktemp("runs")
@@ -174,7 +177,7 @@ def streams(
     made["targets"][2]["system"]["properties"] = LOSING
     file = out.parent / f"{out.name}.yaml"
     file.write_text(yaml.safe_dump(made))
-    done = streamgauge("run", file, "--out", out)
+    done = run_here("run", file, "--out", out)
     assert done.returncode == 1, "messages were lost\n" + done.stderr + done.stdout
     return one_run(out), done.stdout
 
