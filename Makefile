@@ -50,7 +50,7 @@ types:
 	$(BIN)/mypy && $(BIN)/lint-imports
 
 tests:
-	$(BIN)/pytest -n 3 $(BESIDE) --second-tries
+	$(BIN)/pytest -n 4 $(BESIDE) --second-tries
 
 browser:
 	@tools/ensure_browser.sh

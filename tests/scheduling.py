@@ -11,42 +11,56 @@ from collections.abc import Iterable
 import pytest
 
 SECONDS = {
-    "launch/test_run_cycle.py": 150,
-    "families/compare/test_command.py": 125,
-    "cli/test_leader.py": 125,
-    "families/transports/test_command.py": 120,
-    "families/fanout/test_command.py": 95,
-    "cli/test_several_hosts.py": 60,
+    "cli/test_leader.py": 120,
+    "launch/test_run_cycle.py": 115,
+    "families/transports/test_command.py": 110,
+    "families/fanout/test_command.py": 90,
+    "families/compare/test_command.py": 75,
+    "cli/test_several_hosts.py": 65,
     "cli/test_named_causes.py": 60,
-    "families/e2e/test_command.py": 60,
-    "families/limit/test_command.py": 60,
-    "core/test_guardian.py": 55,
-    "analysis/test_pipeline.py": 55,
-    "analysis/feeding/test_feeding.py": 47,
+    "families/e2e/test_command.py": 55,
+    "families/limit/test_command.py": 50,
     "cli/test_hdfs.py": 45,
     "launch/test_known_answers.py": 45,
-    "report/test_page_renderer.py": 45,
+    "analysis/test_pipeline.py": 40,
+    "analysis/feeding/test_feeding.py": 40,
     "launch/test_hadoop_files.py": 39,
+    "report/test_page_renderer.py": 36,
     "test_wheel.py": 35,
-    "families/sweep/test_command.py": 33,
     "cli/test_live.py": 33,
     "cli/test_ends.py": 32,
     "gateway/server/storm/test_storm.py": 32,
     "systems/test_kafka_cluster.py": 30,
-    "cli/test_bad_input.py": 28,
-    "families/toy/test_toy_family.py": 25,
+    "families/sweep/test_command.py": 28,
     "gateway/connector/test_source_outages.py": 25,
-    "families/fanout/test_points.py": 23,
-    "comparing/test_real_pairs.py": 23,
-    "cli/test_drivers.py": 23,
+    "families/toy/test_toy_family.py": 25,
+    "gateway/server/test_serving.py": 22,
     "gateway/server/test_official_clients_come_back.py": 22,
-    "gateway/server/test_serving.py": 20,
-    "launch/test_target_run.py": 15,
+    "drivers/kafka/java/test_driver.py": 22,
+    "families/fanout/test_gateway_there.py": 20,
+    "comparing/test_real_pairs.py": 18,
+    "cli/test_drivers.py": 17,
+    "families/fanout/test_points.py": 16,
+    "core/test_guardian.py": 13,
+    "drivers/rabbitmq/test_streams.py": 13,
+    "gateway/connector/test_arbitrary_input.py": 12,
+    "launch/test_target_run.py": 12,
+    "report/test_words_table.py": 12,
+    "drivers/kafka/confluent/test_driver.py": 11,
+    "payload/test_compression.py": 10,
+    "gateway/protocol/test_updates.py": 10,
+    "jvm/test_compiler.py": 10,
+    "payload/test_reading.py": 9,
+    "families/fanout/test_consume.py": 9,
+    "cli/test_bad_input.py": 8,
+    "launch/test_spark_session.py": 8,
 }
 """About how long the longest files take on two cores, waiting included, from `pytest --durations=0`."""
 
 _MARKS = ("broker", "spark", "browser", "process")
-_FIXTURES = frozenset({"kafka", "spark", "session", "browser", "redis_is_there", "rabbitmq_is_there"})
+_FIXTURES = frozenset(
+    {"kafka", "spark", "session", "browser", "redis_is_there", "rabbitmq_is_there", "run_here"}
+)
 
 
 def heaviest_first(items: list[pytest.Item]) -> None:

@@ -48,7 +48,8 @@ def test_a_run_on_hdfs_is_measured_analysed_and_reported(
         run.remove("report")
         assert run_here("analyze", run.location, cwd=tmp_path).returncode == 0
         assert in_process("report", run.location, cwd=tmp_path).returncode == 0
-        assert len(run.read_text(run.report_page)) > 1_000_000
+        assert run.read_text(run.report_page).rstrip().endswith("</html>")
+        assert len(run.read_text(run.report_page)) > 50_000, "with its plots, and what draws them"
         again = json.loads(run.read_text(run.results_document))["cases"][0]["accounting"]
         assert again == counted
     assert not (tmp_path / "hdfs:").exists(), "nobody took the URL for a path"
