@@ -51,8 +51,9 @@ class PlayedGateway:
             asked = b""
             while (found := re.search(rb"key%3[Dd]k(\d+)", _unmasked(asked))) is None:
                 asked += client.recv(4096)
-            self.clients[int(found[1])] = client
             client.sendall(said)
+            client.setblocking(False)
+            self.clients[int(found[1])] = client
 
     def close(self) -> None:
         self._listener.close()

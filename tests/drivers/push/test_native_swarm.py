@@ -32,7 +32,6 @@ DEADLINE_S = 30.0
 START_NS = 1_790_000_000_000_000_000
 SEEDS = range(40) if PROOF else range(2)
 PLACES = 48
-AT_ONCE_BYTES = 32_768
 LOOPS = ("native", "python")
 
 
@@ -202,13 +201,16 @@ def played(loop: str, seed: int) -> tuple[Noted, list[int], dict[int, str], int]
 
 
 def _send(gateway: PlayedGateway, swarm: PushSwarm, place: int, piece: bytes) -> None:
-    """No more at once than a socket's buffers hold: who reads is this thread, too."""
+    """Who reads is this thread, too: where a socket takes no more, it is read before it gets the rest."""
+    rest, until = memoryview(piece), time.monotonic() + DEADLINE_S
     # It may have been cut off, as it deserves.
-    with suppress(ConnectionError, BrokenPipeError):
-        for begin in range(0, len(piece), AT_ONCE_BYTES):
-            gateway.clients[place].sendall(piece[begin : begin + AT_ONCE_BYTES])
-            if len(piece) > AT_ONCE_BYTES:
-                swarm.serve(0.001)
+    with suppress(ConnectionError):
+        while rest:
+            assert time.monotonic() < until, "nobody reads"
+            try:
+                rest = rest[gateway.clients[place].send(rest) :]
+            except BlockingIOError:
+                swarm.serve(0.002)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
