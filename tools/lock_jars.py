@@ -58,6 +58,11 @@ LOCKS = {
         Root("org.apache.hadoop:hadoop-client-minicluster:3.5.0", alone=True),
         Root("org.junit.jupiter:junit-jupiter-api:5.13.4"),
     ],
+    # A resource manager and a node manager, out of the same jar: tests run agents on them.
+    "yarn": [
+        Root("org.apache.hadoop:hadoop-client-minicluster:3.5.0", alone=True),
+        Root("org.bouncycastle:bcpkix-jdk18on:1.82"),
+    ],
     # An S3 server that keeps its buckets in a folder: tests of run folders start it. Of what it depends on,
     # only what serves a folder: the rest is for other clouds behind it. Its Jackson 3 needs newer annotations
     # than it names.

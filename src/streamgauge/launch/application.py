@@ -22,8 +22,8 @@ from streamgauge.jvm.jars import SHIPPED_JARS_VARIABLE, cached_jars
 _FOLDER = "streamgauge-package"
 _JARS = "shipped-jars"
 _KEPT = 3
-_NOT_FOR_AGENTS = {"kafka", "spark-kafka", "hdfs", "s3"}
-"""Locks of what launchers and tests start: brokers, Spark's own source, an HDFS, an S3 server."""
+_NOT_FOR_AGENTS = {"kafka", "spark-kafka", "hdfs", "s3", "yarn"}
+"""Locks of what launchers and tests start: brokers, Spark's own source, an HDFS, a YARN, an S3 server."""
 _SAME_TIME = (2000, 1, 1, 0, 0, 0)
 
 
