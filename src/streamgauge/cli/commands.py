@@ -45,6 +45,7 @@ _AFTER = {
         "serve:serve_command",
         "Runs in a browser: list, reports, differences, the live view; start a run and stop it.",
     ),
+    "chaos": ("chaos:chaos_command", "Faults at random on three brokers: is anything lost?"),
     "faults": ("faults:faults_command", "List what can be done to a system while it is measured."),
     "gateway": (
         "gateway:gateway_command",

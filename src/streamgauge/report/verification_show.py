@@ -65,12 +65,13 @@ def verification_sentence(found: CaseVerification) -> str:
 def print_verification(found: Verification, console: Console) -> None:
     """Case by case: what was looked at, and every example that was kept."""
     for case in found.cases:
-        console.print(f"case {case.case}: {verification_sentence(case)}", markup=False, highlight=False)
+        words = f"case {case.case}: {verification_sentence(case)}"
+        console.print(words, markup=False, highlight=False, soft_wrap=True)
         for one in case.findings:
             words = f"  {count_text(one.count)} {FINDING_NAMES[one.kind]}: {_meaning(one)}"
-            console.print(words, markup=False, highlight=False)
+            console.print(words, markup=False, highlight=False, soft_wrap=True)
             for example in one.examples:
-                console.print(f"    {example_text(example)}", markup=False, highlight=False)
+                console.print(f"    {example_text(example)}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _tone(found: CaseVerification) -> Tone:

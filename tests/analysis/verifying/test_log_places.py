@@ -60,6 +60,17 @@ def test_two_messages_at_one_offset_are_found_in_any_stretch(apart: int, stretch
     assert asked <= 2 * (1200 // _GROUP) + 2 * (1200 // stretch_rows)
 
 
+def test_a_log_that_was_cut_back_holds_two_messages_which_are_both_where_they_were_acknowledged() -> None:
+    case = CaseEvents("log")
+    for sequence in range(60):
+        case.receive(case.send(sequence, offset=sequence % 30))
+
+    found, _ = looked_at(case, 5000)
+
+    assert found.conflict_count == 30
+    assert not len(found.unread)
+
+
 def test_files_that_do_not_tell_their_offsets_are_read_whole() -> None:
     found, _ = looked_at(log(1), 100, knows_offsets=False)
 

@@ -116,8 +116,19 @@ def _compare(found: LogPlaces, acked: _Rows, read: _Rows) -> Integers:
     read_there = np.zeros(len(first), bool)
     read_there[group[(order >= count) & ~differs]] = True
     is_unread = (order < count) & (~read_there[group] | differs)
+    if differs.any():
+        # Of a place with two messages both may have been read there, one after the other.
+        is_unread[is_unread] = ~_read_as_said(group, ordered, is_unread, order >= count)
     unread: Integers = ordered[is_unread]
     return unread
+
+
+def _read_as_said(group: Integers, keys: Integers, acked: Bools, read: Bools) -> Bools:
+    """Which of these acks are of messages that were read at just that place."""
+    _, numbers = np.unique(keys, return_inverse=True)
+    pairs = group * len(keys) + numbers
+    found: Bools = np.isin(pairs[acked], pairs[read])
+    return found
 
 
 def _numbered(topic: Integers, partition: Integers, offset: Integers) -> Integers:
