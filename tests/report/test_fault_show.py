@@ -28,13 +28,13 @@ def test_every_fault_is_a_row_and_a_loss_is_bad() -> None:
     assert isinstance(table, Table)
     [told] = table.rows
     named = dict(zip([column.name for column in table.columns], told.cells, strict=True))
-    assert (named["fault"].value, named["of"].value, named["recovered after"].value) == (
+    assert (named["fault"].value, named["of"].value, named["recover"].value) == (
         "broker_kill",
         "broker-2",
         9.25,
     )
     assert (named["lost"].value, named["lost"].tone) == (3, Tone.BAD)
-    assert (named["duplicated"].value, named["duplicated"].tone) == (0, Tone.PLAIN)
+    assert (named["duplicate"].value, named["duplicate"].tone) == (0, Tone.PLAIN)
     assert table.note is not None
     assert "12.50 ms" in table.note
 

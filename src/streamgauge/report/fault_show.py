@@ -17,15 +17,15 @@ _LEAST_WIDTH_S = 0.25
 _COLUMNS = (
     Column("fault"),
     Column("of"),
-    Column("at", Unit.S),
-    Column("up again", Unit.S),
-    Column("detected after", Unit.S),
-    Column("recovered after", Unit.S),
+    Column("began", Unit.S),
+    Column("ended", Unit.S),
+    Column("detect", Unit.S),
+    Column("recover", Unit.S),
     Column("late", Unit.COUNT),
     Column("longest", Unit.MS),
     Column("failed", Unit.COUNT),
     Column("lost", Unit.COUNT),
-    Column("duplicated", Unit.COUNT),
+    Column("duplicate", Unit.COUNT),
 )
 
 

@@ -85,7 +85,7 @@ def _table(found: CaseVerification) -> Iterator[Table]:
         return
     yield Table(
         "Findings",
-        [Column("finding"), Column("count", Unit.COUNT), Column("what it is"), Column("for example")],
+        [Column("finding"), Column("count", Unit.COUNT), Column("meaning"), Column("example")],
         [
             row(
                 Cell(FINDING_NAMES[one.kind]),
