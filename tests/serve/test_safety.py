@@ -91,6 +91,7 @@ def test_browsers_are_told_to_run_nothing_that_is_not_ours(written_runs: Path) -
     assert header(page, "content-security-policy") == PAGE_POLICY
     assert "unsafe" not in PAGE_POLICY
     assert header(page, "x-frame-options") == "DENY"
+    assert header(page, "referrer-policy") == "same-origin", "with less, our own forms come without an origin"
     assert header(page, "x-content-type-options") == "nosniff"
     assert "SameSite=Strict" in header(page, "set-cookie")
     assert "HttpOnly" in header(page, "set-cookie")

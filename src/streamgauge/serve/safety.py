@@ -38,7 +38,7 @@ REPORT_POLICY = (
 """A run folder may come from anywhere: its page runs as nobody's, and can ask for nothing."""
 _ALWAYS: Headers = (
     ("X-Content-Type-Options", "nosniff"),
-    ("Referrer-Policy", "no-referrer"),
+    ("Referrer-Policy", "same-origin"),  # with less, browsers send our own forms without their origin
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
