@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.core.live_file import MARKS, STAGE
+from streamgauge.core.live_file import STAGE
+from streamgauge.plan.fault_file import FaultRecord, note_faults
 from streamgauge.serve.live_look import LiveLook
 
 from .live_run import BEGUN_S, NAME, LiveRun
 
-MS = 1_000_000
+MS, S = 1_000_000, 1_000_000_000
 
 
 @pytest.fixture
@@ -75,14 +76,25 @@ def test_what_leads_the_others_has_its_own_words_and_times(live: LiveRun) -> Non
     assert told["counts"]["done"] == 5000
 
 
-def test_the_stage_and_marks_of_faults_are_told(live: LiveRun) -> None:
+def test_the_stage_is_told(live: LiveRun) -> None:
     live.write(STAGE, {"stage": "warming_up", "since_s": BEGUN_S})
-    live.write(MARKS, [{"at_s": BEGUN_S + 7, "words": "broker 1 killed"}])
     clock = Clock()
     clock.second = 12
     told = LiveLook(live.run, clock).look()
     assert (told["stage"], told["stage_s"]) == ("warming up", 12)
-    assert told["marks"] == [[7.0, "broker 1 killed"]]
+
+
+def test_faults_are_marked_where_they_began_and_where_they_were_over(live: LiveRun) -> None:
+    paused = FaultRecord(
+        kind="broker_pause", planned_at_s=1, target="broker 1", began_ns=95 * S, ended_ns=98 * S
+    )
+    to_come = FaultRecord(kind="broker_kill", planned_at_s=9)
+    elsewhere = FaultRecord(kind="broker_kill", planned_at_s=1, target="broker 2", began_ns=5_000_000 * S)
+    note_faults(live.run, "001", [paused, to_come, elsewhere])
+    clock = Clock()
+    clock.second = 12
+    told = LiveLook(live.run, clock, lambda: 100 * S).look()
+    assert told["marks"] == [[7.0, "broker_pause of broker 1"], [10.0, "broker_pause of broker 1 is over"]]
 
 
 @pytest.mark.parametrize(
@@ -90,8 +102,9 @@ def test_the_stage_and_marks_of_faults_are_told(live: LiveRun) -> None:
     ["{", "[]", "null", '{"case": "001"}', '{"case": "001", "tick": "x"}', '"' + "a" * (2 << 20) + '"'],
 )
 def test_what_cannot_be_read_is_nothing(live: LiveRun, content: str) -> None:
-    for name in ("producer-0", "launcher", STAGE, MARKS):
+    for name in ("producer-0", "launcher", STAGE):
         live.run.write_text(live.run.live(name), content)
+    live.run.write_text(live.run.faults, content)
     told = LiveLook(live.run, Clock()).look()
     assert (told["stage"], told["marks"], told["machine_cores"]) == ("", [], None)
 

@@ -1,15 +1,15 @@
 """What lies in the `live` folder of a run while it goes on: who writes it and who reads it agree here.
 
 Small files that are written anew about once a second, for whoever looks; nothing is missed by who does not.
-An agent writes its own, the launcher those of the systems (`RESOURCES`), of the stage that the run is in
-(`STAGE`), and of what was done to it on purpose (`MARKS`).
+An agent writes its own, the launcher those of the systems (`RESOURCES`) and of the stage that the run is in
+(`STAGE`).
 """
 
 from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-RESOURCES, STAGE, MARKS = "launcher", "stage", "marks"
+RESOURCES, STAGE = "launcher", "stage"
 """Names in the place of an agent's."""
 
 Counted = Literal["sent", "received", "done"]
@@ -63,8 +63,3 @@ class ResourcesFile(TypedDict):
 class StageFile(TypedDict):
     stage: str
     since_s: float
-
-
-class MarkLine(TypedDict):
-    at_s: float
-    words: str

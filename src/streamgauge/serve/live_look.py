@@ -14,16 +14,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from streamgauge.core.clock import NS_PER_MS
+from streamgauge.core.clock import NS_PER_MS, NS_PER_S, now_ns
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.latency_buckets import added
-from streamgauge.core.live_file import MARKS, RESOURCES, STAGE
+from streamgauge.core.live_file import RESOURCES, STAGE
 from streamgauge.core.percentiles import percentiles_of
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.stages import STAGE_WORDS
 from streamgauge.core.status import RunStatus, read_status
 from streamgauge.launch.conduct import conduct_of
 from streamgauge.plan.cases import Case
+from streamgauge.plan.fault_file import read_faults
 from streamgauge.plan.plan_file import Plan, read_plan
 
 KEPT_ROWS = 900
@@ -66,8 +67,14 @@ class _Teller:
 class LiveLook:
     """What is known by now; `look` learns more."""
 
-    def __init__(self, run: RunDir, now_s: Callable[[], float] = time.time) -> None:
-        self._run, self._now_s = run, now_s
+    def __init__(
+        self,
+        run: RunDir,
+        now_s: Callable[[], float] = time.time,
+        steady_ns: Callable[[], int] = now_ns,
+    ) -> None:
+        """`now_s`: since 1970, as agents tell it; `steady_ns`: the clock that faults are noted by."""
+        self._run, self._now_s, self._steady_ns = run, now_s, steady_ns
         self._plan: Plan | None = None
         self._case = ""
         self._agents: dict[str, _Teller] = {}
@@ -212,13 +219,18 @@ class LiveLook:
 
     def _marks(self) -> list[list[Any]]:
         """What was done to the run on purpose: when, in its seconds, and what."""
-        told, begun_s = self._read(MARKS), self._run.begun_s or 0.0
-        marks: list[list[Any]] = []
-        with suppress(KeyError, TypeError, ValueError):
-            marks = [
-                [round(float(mark["at_s"]) - begun_s, 1), str(mark["words"])[:_MOST_WORDS]]
-                for mark in (told or [])[-KEPT_ROWS:]
-            ]
+        try:
+            faults = [fault for case in read_faults(self._run).values() for fault in case]
+        except StreamgaugeError:
+            return []
+        began_s, steady_ns = self._now_s() - (self._run.begun_s or 0.0), self._steady_ns()
+        marks = []
+        for fault in faults:
+            whom = f"{fault.kind} of {fault.target}" if fault.target else fault.kind
+            for at_ns, words in ((fault.began_ns, whom), (fault.ended_ns, f"{whom} is over")):
+                at_s = began_s - (steady_ns - at_ns) / NS_PER_S if at_ns is not None else -1.0
+                if 0 <= at_s <= began_s:  # else by the clock of another host
+                    marks.append([round(at_s, 1), words[:_MOST_WORDS]])
         return marks
 
     def _read(self, name: str) -> Any:
