@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.kafka_tools import Ran
-from bench.steady import steady_part
+from bench.steady import WINDOW_S, steady_part
 from bench.watched import WatchedCommand
 
 _SOURCE = Path(__file__).parent / "peers" / "rdkafka_loop.c"
@@ -47,6 +47,12 @@ class BareLoop:
         ran = self._run(what, topic, size, messages, settings)
         seen = [(at_s, int(line)) for at_s, line in ran.lines if line != "0"]
         return Ran.of(steady_part([at_s for at_s, _ in seen], [count for _, count in seen]), ran.watch)
+
+    def reading_s(self, topic: str, size: int, messages: int, settings: Mapping[str, object]) -> float:
+        """How long it takes to read them, from the first that came."""
+        ran = self._run("consume", topic, size, messages, settings)
+        before = [at_s for at_s, line in ran.lines if line == "0"]
+        return ran.lines[-1][0] - (before[-1] if before else ran.lines[0][0] - WINDOW_S)
 
     def lag_ms(
         self, rate: float, topic: str, size: int, messages: int, settings: Mapping[str, object]

@@ -44,6 +44,11 @@ CONSUMING = {
 }
 
 
+_LEAST_READING_S = 4.0
+"""Twice as long as it takes to tell a rate: the fastest may be twice as fast once it is warm."""
+MOST_BYTES = 6 * 2**30
+
+
 class RateBench(OnKafka):
     """Rates, CPU and memory."""
 
@@ -74,6 +79,7 @@ class RateBench(OnKafka):
     def consume(self, size: int, messages: int) -> Iterator[str]:
         topic = own_topic()
         self._produced(topic, size, messages, keep_topic=True)
+        messages += self._more_to_read(topic, size, messages)
         load = {"messages": messages, "message": {"size": size}, "topics": {"name": topic}}
 
         def ours() -> Ran:
@@ -97,6 +103,18 @@ class RateBench(OnKafka):
             yield from self._rates(what, ("≥ 1.1" if size < 1000 else "≥ 1.6", "≤ 0.8"), ours, theirs, bare)
         finally:
             self._admin.remove_topics([topic])
+
+    def _more_to_read(self, topic: str, size: int, messages: int) -> int:
+        """A rate that is over in a second is none: so many more are written that the fastest is busy for long
+        enough, as far as they fit beside the broker's pages."""
+        if self._bare.missing:
+            return 0
+        took_s = self._bare.reading_s(topic, size, messages, {**self._client, **CONSUMING})
+        wanted = min(int(messages * _LEAST_READING_S / took_s), MOST_BYTES // size)
+        more = max(0, wanted - messages)
+        if more:
+            self._produced(topic, size, more, keep_topic=True)
+        return more
 
     def _rates(
         self,

@@ -25,7 +25,8 @@ class Ratio:
         found = paired_ratio(self.ours, self.theirs)
         if found is None:
             return f"{self.what:<52} nothing was measured"
-        words = f"no interval from {found.pairs} pairs, it takes {FEWEST_PAIRS}"
+        each = sorted(ours / theirs for ours, theirs in zip(self.ours, self.theirs, strict=True))
+        words = f"{each[0]:.2f}–{each[-1]:.2f}, no interval from {found.pairs} pairs, it takes {FEWEST_PAIRS}"
         if found.interval is not None:
             low, high = found.interval
             words = f"95% {low:.2f}–{high:.2f} of {found.pairs} pairs"

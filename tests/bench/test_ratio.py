@@ -4,9 +4,10 @@ from bench.ratio import Ratio, in_pairs, in_turns
 
 
 def test_below_six_pairs_there_is_no_interval() -> None:
-    line = Ratio("x", "≥ 1", [2.0] * 5, [1.0] * 5).line("msg/s")
+    """But how far the pairs lie apart is said."""
+    line = Ratio("x", "≥ 1", [2.0, 2.4, 2.0, 1.7, 2.0], [1.0] * 5).line("msg/s")
     assert "2.00×" in line
-    assert "no interval from 5 pairs, it takes 6" in line
+    assert "1.70–2.40, no interval from 5 pairs, it takes 6" in line
 
 
 def test_six_pairs_have_an_interval_around_the_median() -> None:
