@@ -175,7 +175,8 @@ class ClientFacts:
         """What was counted since the client was made, by name; most drivers count nothing.
 
         `crossings`: calls between Python and Java, both ways. `jni_calls`: JNI functions called in this
-        process, where that was asked for and can be counted. Both exact; see docs/drivers.md.
+        process, where that was asked for and can be counted. Both exact; see docs/drivers.md. `spun_us`: what
+        a compiled loop spent on looking at the clock, so as not to be woken late.
         """
         return {}
 

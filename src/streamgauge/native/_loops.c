@@ -1,7 +1,7 @@
 /* The compiled loops, as one module. None holds the interpreter's lock while it runs. */
 #include "loops.h"
 
-#define INTERFACE 5 /* one more whenever Python has to call this otherwise */
+#define INTERFACE 6 /* one more whenever Python has to call this otherwise */
 
 static PyMethodDef methods[] = {
     {"batch", batch_new, METH_VARARGS, "Memory for `take`; one a queue."},

@@ -14,7 +14,7 @@ try:
 except ImportError:
     _loops = None  # type: ignore[assignment]
 
-INTERFACE = 5
+INTERFACE = 6
 """Of the compiled part that belongs to these sources; one of an older build is not used."""
 
 Loop = Literal["native", "python"]

@@ -164,7 +164,7 @@ PyObject *sender_told(PyObject *module, PyObject *args)
     return told;
 }
 
-/* counts(sender) -> (messages taken, of which it is known what became, of which `told` has not told yet) */
+/* counts(sender) -> (messages taken, of which it is known what became, of which `told` has not told yet, ns spent on spinning) */
 PyObject *sender_counts(PyObject *module, PyObject *args)
 {
     PyObject *capsule;
@@ -172,7 +172,9 @@ PyObject *sender_counts(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O", &capsule))
         return NULL;
     sender_t *s = PyCapsule_GetPointer(capsule, SENDER);
-    return s ? Py_BuildValue("(LLn)", (long long)s->taken, (long long)s->told, (Py_ssize_t)s->ack_count) : NULL;
+    return s ? Py_BuildValue("(LLnL)", (long long)s->taken, (long long)s->told, (Py_ssize_t)s->ack_count,
+                             (long long)s->spun_ns)
+             : NULL;
 }
 
 static void let_go(sender_t *s)
@@ -267,17 +269,20 @@ static int get_pool(sender_t *s, PyObject *given)
     return check_pool(s);
 }
 
-/* sender(functions, queue, wake_fd, owner, in_key, partition, ((topic, number), …), pool, acks) */
+/* sender(functions, queue, wake_fd, owner, in_key, partition, ((topic, number), …), pool, acks, (spin_ns, spin_share)) */
 PyObject *sender_new(PyObject *module, PyObject *args)
 {
     unsigned long long at[9], queue_at, owner;
     int wake_fd, in_key, partition;
+    long long spin_ns, spin_share;
     PyObject *topics, *pool, *acks;
     (void)module;
-    if (!PyArg_ParseTuple(args, "(KKKKKKKKK)KiKpiO!OO", &at[0], &at[1], &at[2], &at[3], &at[4], &at[5], &at[6], &at[7],
+    if (!PyArg_ParseTuple(args, "(KKKKKKKKK)KiKpiO!OO(LL)", &at[0], &at[1], &at[2], &at[3], &at[4], &at[5], &at[6], &at[7],
                           &at[8], &queue_at, &wake_fd, &owner, &in_key, &partition, &PyTuple_Type, &topics, &pool,
-                          &acks))
+                          &acks, &spin_ns, &spin_share))
         return NULL;
+    if (spin_ns < 0 || spin_ns > 1000000 || spin_share < 0 || spin_share > 1000)
+        return PyErr_Format(PyExc_ValueError, "spins for 0 to 1,000,000 ns, and 0 to 1,000 thousandths of a core");
     sender_t *s = calloc(1, sizeof(sender_t));
     if (!s || !(s->value = malloc(HAND_OVER_BYTES))) {
         free(s);
@@ -298,6 +303,8 @@ PyObject *sender_new(PyObject *module, PyObject *args)
     s->owner = owner;
     s->in_key = in_key;
     s->partition = partition;
+    s->spin_ns = spin_ns;
+    s->spin_share = spin_share;
     PyObject *capsule = PyCapsule_New(s, SENDER, free_sender);
     if (!capsule) {
         free(s->value);

@@ -43,6 +43,8 @@ typedef struct {
     int64_t body_count, key_count;
     size_t ack_room, ack_count, note_count;
     int64_t taken, told;
+    int64_t spin_ns, spin_share; /* before a due time, and at most so many thousandths of the time since the start */
+    int64_t begun_ns, spun_ns;
     void *event; /* a delivery report that there was no room for yet */
     char *value;
     note_t notes[MOST_NOTES];

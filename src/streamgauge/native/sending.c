@@ -103,12 +103,30 @@ static int pause_for(sender_t *s, int64_t left_ns)
     return ready > 0 || s->wake_fd < 0;
 }
 
-/* Until then, or until something has come; 0: a signal wants to be seen to. */
-static int wait_until(sender_t *s, int64_t until_ns)
+static int may_spin(sender_t *s, int64_t now_ns)
 {
-    int64_t left_ns = until_ns - s->clock();
+    if (!s->begun_ns)
+        s->begun_ns = now_ns;
+    return s->spin_ns && s->spun_ns * 1000 <= (now_ns - s->begun_ns) * s->spin_share;
+}
+
+/* Until then, or until something has come; 0: a signal wants to be seen to. Who sleeps is woken some ten µs late:
+ * so it sleeps until shortly before, and looks at the clock from then on, as long as that stays a small part of a core. */
+static int wait_until(sender_t *s, int64_t until_ns, int exactly)
+{
+    int64_t now_ns = s->clock(), left_ns = until_ns - now_ns;
     if (left_ns <= 0)
         return 1;
+    if (exactly && may_spin(s, now_ns)) {
+        if (left_ns <= s->spin_ns) {
+            int64_t begun_ns = now_ns;
+            while (now_ns < until_ns)
+                now_ns = s->clock();
+            s->spun_ns += now_ns - begun_ns;
+            return 1;
+        }
+        left_ns -= s->spin_ns;
+    }
     int woken = pause_for(s, left_ns);
     if (woken > 0) {
         uint64_t count;
@@ -212,7 +230,7 @@ int send_rows(sender_t *s, job_t *job)
                 next_turn(s);
             if (!job->waits)
                 return NOT_DUE;
-            if (!wait_until(s, earlier(job->due[job->done], job->until_ns)))
+            if (!wait_until(s, earlier(job->due[job->done], job->until_ns), 1))
                 return SIGNALLED;
             continue;
         }
@@ -225,7 +243,7 @@ int send_rows(sender_t *s, job_t *job)
             look_for_reports(s, 0);
             if (!job->waits)
                 return FULL;
-            if (!wait_until(s, earlier(now_ns + FULL_WAIT_NS, job->until_ns)))
+            if (!wait_until(s, earlier(now_ns + FULL_WAIT_NS, job->until_ns), 0))
                 return SIGNALLED;
             continue;
         }

@@ -21,7 +21,7 @@ from streamgauge.drivers.contract import UNKNOWN, Acks, PacedProducer, Producer,
 from streamgauge.drivers.kafka.confluent import native_producer as module
 from streamgauge.drivers.kafka.confluent import own_client
 from streamgauge.drivers.kafka.confluent.librdkafka import error_words
-from streamgauge.drivers.kafka.confluent.native_producer import NativeProducer, native_producer
+from streamgauge.drivers.kafka.confluent.native_producer import SPIN_SHARE, NativeProducer, native_producer
 from streamgauge.drivers.kafka.driver import ClientSettings
 from streamgauge.drivers.registry import open_driver
 from streamgauge.native.loading import compiled_loops
@@ -98,10 +98,12 @@ class PlayedProducer(Producer):
     def close(self) -> None: ...
 
 
-def native(client: PlayedClient, options: ProducerOptions, messages: Ingredients) -> NativeProducer:
+def native(
+    client: PlayedClient, options: ProducerOptions, messages: Ingredients, spin_us: int = 0
+) -> NativeProducer:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "OwnClient", lambda settings, number: client)
-        return NativeProducer(SETTINGS, options, messages)
+        return NativeProducer(SETTINGS, options, messages, spin_us)
 
 
 class PlayedDriver(RealTimeDriver):
@@ -438,3 +440,28 @@ def test_brokers_that_do_not_answer_are_unreachable(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(own_client, "_TOPIC_DEADLINE_MS", 300)
     with pytest.raises(Unreachable, match="producer 0: "):
         _paced("127.0.0.1:1", "t")
+
+
+@pytest.mark.parametrize("spin_us", [0, 30])
+def test_it_looks_at_the_clock_before_a_message_is_due_for_a_small_part_of_a_core_at_the_most(
+    spin_us: int,
+) -> None:
+    clock, count, period_ns = PlayedClock(START_NS, 5_000), 60, 100_000
+    messages = MessageMaker(Message(size=100), 7, 0).ingredients()
+    assert messages is not None
+    producer = native(
+        PlayedClient(clock=clock), ProducerOptions(0, ("t",), "value", "1", "none"), messages, spin_us
+    )
+    due_ns = START_NS + period_ns * np.arange(1, count + 1)
+    rows: dict[str, Any] = {
+        name: np.zeros(count, np.int64) for name in ("intended_ns", "sent_ns", "acked_ns")
+    }
+    rows |= {name: np.zeros(count, np.int32) for name in ("topic", "size_bytes")}
+    assert producer.send_due(0, count, due_ns, rows, START_NS + NS_PER_S, waits=True) == count
+    assert (rows["sent_ns"] >= due_ns).all(), "spinning or sleeping, none is sent too early"
+    spent_us, most_us = producer.counters().get("spun_us", 0), count * period_ns * SPIN_SHARE // 1000 // 1000
+    assert producer.settings_in_force()["spin_us"] == spin_us
+    # What it may spend is looked at before it spins: it may be above by one spin, and a reading of the clock.
+    assert (spent_us > 0) == (spin_us > 0)
+    assert spent_us <= most_us + spin_us + 5
+    producer.close()

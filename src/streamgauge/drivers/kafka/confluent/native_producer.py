@@ -28,6 +28,8 @@ _ACKS_AT_ONCE, _ACKS_OF_A_STREAM = 16_384, 1024
 """A process may have a producer for each of a thousand partitions."""
 _QUEUE_FULL = -184
 _FLUSH_MS = 1
+SPIN_SHARE = 50
+"""Thousandths of a core that a loop may spend on looking at the clock before messages are due."""
 _CLOSE_DEADLINE_S = 5.0
 _KEYS_AT_ONCE = 1024
 _OF_A_ROW = ("topic", "size_bytes", "intended_ns", "sent_ns", "acked_ns")
@@ -36,17 +38,20 @@ _LEVELS = {7: logging.DEBUG, 6: logging.INFO, 5: logging.INFO, 4: logging.WARNIN
 
 
 def native_producer(
-    settings: ClientSettings, options: ProducerOptions, messages: Ingredients
+    settings: ClientSettings, options: ProducerOptions, messages: Ingredients, spin_us: int = 0
 ) -> PacedProducer | None:
     """None: these messages cannot be sent so."""
     if compiled_loops() is None or options.transactional_id is not None or not takes(settings.native):
         return None
-    return NativeProducer(settings, options, messages)
+    return NativeProducer(settings, options, messages, spin_us)
 
 
 class NativeProducer(PacedProducer):
-    def __init__(self, settings: ClientSettings, options: ProducerOptions, messages: Ingredients) -> None:
+    def __init__(
+        self, settings: ClientSettings, options: ProducerOptions, messages: Ingredients, spin_us: int = 0
+    ) -> None:
         self._settings, self._options, self._messages = settings, options, messages
+        self._spin_us = spin_us
         self._loops: Any = compiled_loops()
         own = {} if options.completions else {"delivery.report.only.error": True}
         numbers = range(len(options.topics)) if options.place is None else [options.place[0]]
@@ -88,6 +93,7 @@ class NativeProducer(PacedProducer):
             tuple(zip(client.topics, numbers, strict=True)),
             pool,
             self._acks,
+            (1000 * self._spin_us, SPIN_SHARE),
         )
         return sender
 
@@ -162,14 +168,14 @@ class NativeProducer(PacedProducer):
         while True:
             self._client.flush(_FLUSH_MS)
             self._loops.poll(self._sender, 0)
-            taken, known, untold = self._loops.counts(self._sender)
+            taken, known, untold, _ = self._loops.counts(self._sender)
             if untold or known == taken or time.monotonic() >= deadline:
                 return
 
     def outstanding(self) -> int:
         if not self._options.completions:
             return 0 if self._is_closed else self._client.waiting()
-        taken, known, untold = self._loops.counts(self._sender)
+        taken, known, untold, _ = self._loops.counts(self._sender)
         return int(taken - known + untold)
 
     def flush_soon(self) -> None:
@@ -180,7 +186,11 @@ class NativeProducer(PacedProducer):
             raise CaseFailed(f"producer {self._options.number} was closed while it was used")
 
     def settings_in_force(self) -> dict[str, Any]:
-        return {**self._settings.native, "loop": "native"}
+        return {**self._settings.native, "loop": "native", "spin_us": self._spin_us}
+
+    def counters(self) -> dict[str, int]:
+        spun_ns = self._loops.counts(self._sender)[3]
+        return {"spun_us": spun_ns // 1000} if spun_ns else {}
 
     def shared_settings(self) -> list[SharedSetting]:
         return self._settings.shared()
