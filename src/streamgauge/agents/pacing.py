@@ -61,7 +61,8 @@ class Pacer:
         """Intended times of the messages from `sequence` on that are due by now, `most` at the most."""
         place = self._place(sequence)
         # A list is looked through in a tenth of the time that an array takes, where few are due.
-        end = bisect_right(self._ahead_ns, now_ns, place, min(place + most, len(self._ahead_ns)))
+        ahead_ns = self._ahead_ns or self._listed()
+        end = bisect_right(ahead_ns, now_ns, place, min(place + most, len(ahead_ns)))
         return self._ahead[place:end]
 
     def ahead(self, sequence: int, most: int) -> NDArray[np.int64]:
@@ -71,7 +72,7 @@ class Pacer:
 
     def next_due_ns(self, sequence: int) -> int:
         place = self._place(sequence)  # may replace what is ahead
-        return self._ahead_ns[place]
+        return (self._ahead_ns or self._listed())[place]
 
     def _place(self, sequence: int) -> int:
         place = sequence - self._ahead_first
@@ -83,4 +84,9 @@ class Pacer:
     def _look_ahead(self, first: int) -> None:
         self._ahead_first = first
         self._ahead = self._schedule.offsets_ns(first, _AHEAD) + self._start_ns
-        self._ahead_ns: list[int] = self._ahead.tolist()
+        self._ahead_ns: list[int] = []
+
+    def _listed(self) -> list[int]:
+        """Not before somebody asks: a loop beneath Python does not."""
+        self._ahead_ns = self._ahead.tolist()
+        return self._ahead_ns

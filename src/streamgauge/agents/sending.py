@@ -34,7 +34,7 @@ _SETTLE_S = 0.01
 _FULL_WAIT_NS = 1_000_000
 _COMMIT_LOOK_NS = 200_000
 _BATCH = 1000
-_BENEATH, _BENEATH_NS, _UNPACED_NS = 8192, 50_000_000, 10_000_000
+_BENEATH, _BENEATH_NS, _UNPACED_NS = 8192, 100_000_000, 10_000_000
 """Most messages, and the longest time, that a loop beneath Python is left alone for; without a schedule its
 rate is watched from outside, in slots of a quarter of a second."""
 AT_ONCE = 0
