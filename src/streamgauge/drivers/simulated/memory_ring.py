@@ -82,6 +82,8 @@ class RingProducer(InstantProducer):
         rings = self._rings[topic]
         partition = self._turn % len(rings)
         ring = rings[partition]
+        if len(batch) == 1:
+            return self._send_one(ring, partition, batch)
         lengths = np.fromiter(map(len, batch.values), np.int64, len(batch))
         ends = np.cumsum(lengths + _LENGTH.size)
         taken = int(np.searchsorted(ends, ring.bytes - ring.waiting, side="right"))
@@ -93,6 +95,15 @@ class RingProducer(InstantProducer):
         offsets = ends[:taken] + (end - int(ends[taken - 1]) - 1)
         self._acks.add(batch.first_sequence, partition, offsets)
         return taken
+
+    def _send_one(self, ring: _Ring, partition: int, batch: Outgoing) -> int:
+        [value] = batch.values
+        if _LENGTH.size + len(value) > ring.bytes - ring.waiting:
+            return 0
+        self._turn += 1
+        end = ring.put(_LENGTH.pack(len(value)) + value)
+        self._acks.add(batch.first_sequence, partition, np.array([end - 1]))
+        return 1
 
     def close(self) -> None:
         self._rings = []
