@@ -20,6 +20,8 @@ ROOT = Path(__file__).parents[2]
 COMPILER = shutil.which("gcc") or shutil.which("cc") or ""
 TESTS = (
     "tests/native/test_rows.py",
+    "tests/payload/test_few.py",
+    "tests/agents/test_noise_floor.py",
     "tests/drivers/kafka/confluent/test_native_producer.py",
     "tests/drivers/push/test_native_swarm.py",
     "tests/gateway/server/test_sending.py",
