@@ -48,8 +48,8 @@ class Slices:
         return ends[-1], begun_ns + spread.astype(np.int64)
 
     def _send_few(self, batch: Outgoing, topic: int, begun_ns: int) -> tuple[int, list[int]]:
-        """One slice, and no arrays. All have the time before it: what takes them at once delivers them at once,
-        so that times spread over so short a call could lie behind their receipts."""
+        """One slice, and no arrays. All have the time before it: what takes them at once delivers them at
+        once, and times spread over so short a call could lie behind their receipts."""
         taken = self._client.send(batch, topic)
         return taken, [begun_ns] * taken
 
