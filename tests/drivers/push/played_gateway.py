@@ -6,7 +6,7 @@ import re
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from streamgauge.gateway.server.framing import websocket_frame
 from streamgauge.gateway.server.websocket_handshake import accepted_key
@@ -42,15 +42,17 @@ class PlayedGateway:
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             request = b""
             while b"\r\n\r\n" not in request:
-                request += client.recv(4096)
+                request += _received(client)
             if answer is not None:
                 self.clients[number] = client
-                client.sendall(answer)
+                # Who has heard enough goes before the end.
+                with suppress(ConnectionError):
+                    client.sendall(answer)
                 continue
             client.sendall(_upgraded(request))
             asked = b""
             while (found := re.search(rb"key%3[Dd]k(\d+)", _unmasked(asked))) is None:
-                asked += client.recv(4096)
+                asked += _received(client)
             client.sendall(said)
             client.setblocking(False)
             self.clients[int(found[1])] = client
@@ -80,6 +82,12 @@ def _upgraded(request: bytes) -> bytes:
         f"Sec-WebSocket-Accept: {accepted_key(found[1])}\r\n"
         "Sec-WebSocket-Protocol: TLCP-2.5.0.lightstreamer.com\r\n\r\n"
     ).encode()
+
+
+def _received(client: socket.socket) -> bytes:
+    more = client.recv(4096)
+    assert more, "the client has gone before it said what it wants"
+    return more
 
 
 def _unmasked(received: bytes) -> bytes:
