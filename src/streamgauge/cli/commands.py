@@ -47,6 +47,10 @@ _AFTER = {
     ),
     "chaos": ("chaos:chaos_command", "Faults at random on three brokers: is anything lost?"),
     "faults": ("faults:faults_command", "List what can be done to a system while it is measured."),
+    "gallery": (
+        "gallery:gallery_command",
+        "Show measuring faults on one simulated run: the wrong figure beside the true one.",
+    ),
     "gateway": (
         "gateway:gateway_command",
         "Push Kafka's records to live clients: Lightstreamer's own, over WebSocket or HTTP.",

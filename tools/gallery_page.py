@@ -1,0 +1,50 @@
+"""`python -m tools.gallery_page`: write docs/gallery.md anew from a gallery that is run now."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from streamgauge.gallery.exhibits import Exhibit
+from streamgauge.report.quantities import digits_text
+
+PAGE = Path(__file__).parents[1] / "docs" / "gallery.md"
+HEAD = """\
+# How to measure wrongly: a gallery
+
+```
+$ streamgauge gallery                      # in a console; --html FILE, --markdown, --json
+```
+
+One run on a [simulated broker](workload.md#the-simulated-broker), so the truth is known: a latency about
+2 ms, cold for a second, a stall of one and a half, one message in 20 lost. Each row measures the same
+messages with one fault, and says what would have been reported. The true figure is the one that streamgauge reports of
+this run; a test holds it to the laws of the simulation.
+
+| fault | figure | reported | true | unit | seen in |
+| --- | --- | --- | --- | --- | --- |
+"""
+
+
+def page_text(exhibits: list[Exhibit]) -> str:
+    rows = [
+        f"| {each.name} | {each.figure} | {digits_text(each.wrong)} | {digits_text(each.true)} | {each.unit} "
+        f"| {each.seen_in} |"
+        for each in exhibits
+    ]
+    words = [
+        f"### {each.name[0].upper()}{each.name[1:]}\n\n{each.what}\n\n*Here:* {each.instead}"
+        for each in exhibits
+    ]
+    return (
+        HEAD + "\n".join(rows) + "\n\n## What is done, and what to do instead\n\n" + "\n\n".join(words) + "\n"
+    )
+
+
+if __name__ == "__main__":
+    command = [sys.executable, "-m", "streamgauge.cli.main", "gallery", "--json"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
+    PAGE.write_text(page_text([Exhibit.model_validate(each) for each in json.loads(said.stdout)]), "utf-8")
+    print(PAGE)
