@@ -20,8 +20,8 @@ $ streamgauge gallery                      # in a console; --html FILE, --markdo
 
 One run on a [simulated broker](workload.md#the-simulated-broker), so the truth is known: a latency about
 2 ms, cold for a second, a stall of one and a half, one message in 20 lost. Each row measures the same
-messages with one fault, and says what would have been reported. The true figure is the one that streamgauge reports of
-this run; a test holds it to the laws of the simulation.
+messages with one fault, and says what would have been reported. The true figure is the one that streamgauge
+reports of this run; a test holds it to the laws of the simulation.
 
 | fault | figure | reported | true | unit | seen in |
 | --- | --- | --- | --- | --- | --- |
