@@ -1,5 +1,5 @@
 # Two commands: `make demo` and `make test`. Everything they need, they install themselves.
-.PHONY: demo test check proof bench lock browser clean help style types tests
+.PHONY: demo test check proof bench dist lock browser clean help style types tests
 .DEFAULT_GOAL := help
 
 VENV := .venv
@@ -34,6 +34,12 @@ proof: $(VENV)/.dev  ## the long proofs, of which `make test` has a small versio
 
 bench: $(VENV)/.dev  ## the project's own benchmark: ratios from one run
 	$(BIN)/python -m bench
+
+dist: $(VENV)/.dev  ## wheel and source archive in dist/, as PyPI takes them
+	rm -rf dist build
+	$(BIN)/python -c "import setuptools.build_meta as b; b.build_sdist('dist')"
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+	$(BIN)/python -m twine check --strict dist/*
 
 lock: $(VENV)/.dev  ## renew the locked requirements
 	$(PIP) uv

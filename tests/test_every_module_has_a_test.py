@@ -200,6 +200,9 @@ COVERED = {
 BY_NAME = {
     "__init__.py": "api/test_runs.py",
     "cli/analyze.py": "families/e2e/test_command.py",
+    "api/difference.py": "api/test_runs.py",
+    "api/notebook.py": "api/test_runs.py",
+    "api/rows.py": "api/test_runs.py",
     "cli/export.py": "exporting/test_files.py",
     "cli/gallery.py": "gallery/test_exhibits.py",
     "cli/plot.py": "cli/test_bad_input.py",

@@ -1,17 +1,24 @@
 from __future__ import annotations
 
+import ast
+import json
 import subprocess
 import sys
+import types
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
 import streamgauge as sg
-from streamgauge.core.errors import BadInput
+from streamgauge.core.errors import BadInput, NotInstalled
 from streamgauge.core.run_tags import tag_run
 from tests.comparing.simulated_pairs import simulated
 from tests.report.sample_comparison import compared_run
 
+NOTEBOOK = Path(__file__).parents[2] / "examples" / "notebook.ipynb"
 BASE, SLOW = (f"2026010{day}-000000-sim-0001" for day in (1, 2))
 
 
@@ -42,6 +49,43 @@ def test_messages_are_a_table(out: str) -> None:
         sg.open("main", out).table("no")
 
 
+def test_rows_go_to_whoever_wants_them(out: str) -> None:
+    messages = sg.open("main", out).messages
+    assert (len(messages), repr(messages)) == (4000, "<Rows messages: 4000 × 19>")
+    assert messages.to_arrow().num_rows == pa.table(messages).num_rows == 4000
+    assert messages.column("case")[0].as_py() == "001"
+    assert "intended_ns" in messages._repr_html_()
+    with pytest.raises(AttributeError):
+        _ = messages._nothing
+
+
+def test_polars_is_asked_for_only_where_it_is_wanted(out: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    messages = sg.open("main", out).messages
+    made = types.SimpleNamespace(from_arrow=lambda table: ("polars", table.num_rows))
+    monkeypatch.setitem(sys.modules, "polars", made)  # type: ignore[arg-type]
+    assert messages.to_polars() == ("polars", 4000)
+    monkeypatch.setitem(sys.modules, "polars", None)  # type: ignore[arg-type]
+    with pytest.raises(NotInstalled, match="pip install polars"):
+        messages.to_polars()
+
+
+@pytest.mark.spark
+def test_spark_reads_the_files_itself(out: str, spark: SparkSession) -> None:
+    frame = sg.open("main", out).messages.to_spark(spark)
+    assert frame.count() == 4000
+    assert frame.columns[:2] == ["case", "phase"]
+
+
+def test_a_notebook_shows_a_run_and_a_difference_and_nothing_of_it_is_markup(out: str) -> None:
+    run = sg.open("main", out)
+    page = run._repr_html_()
+    assert "Integrity: all accounted for" in page
+    run.document.name = "<script>alert(1)</script>"
+    assert "<script" not in run._repr_html_()
+    found = sg.diff(run, sg.open(SLOW, out))
+    assert "slower" in found._repr_html_()  # type: ignore[attr-defined]
+
+
 def test_runs_are_set_side_by_side(out: str) -> None:
     base, slow = sg.open("main", out), sg.open(SLOW, out)
     [metric, *_] = sg.diff(base, [slow]).differences[0].cases[0].metrics
@@ -66,13 +110,29 @@ def test_a_workload_that_is_none_is_refused_as_the_command_does(tmp_path: Path) 
 
 @pytest.mark.spark
 @pytest.mark.usefixtures("no_session")
-def test_a_workload_is_run(tmp_path: Path) -> None:
-    target = {"name": "sim", "driver": "simulated", "settings": {"latency": {"median_ms": 3}}}
-    content = {"name": "mine", "targets": [target], "load": {"messages": 2000, "rate": 1000}}
-    run = sg.run(content, out=str(tmp_path / "runs"), tags=["first"])
-    assert run.latency.p50 == pytest.approx(3, rel=0.01)
+def test_the_example_notebook_runs_from_top_to_bottom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cell after cell, as a person would; the last value of a cell is shown as a notebook shows it."""
+    monkeypatch.chdir(tmp_path)
+    notebook = json.loads(NOTEBOOK.read_text("utf-8"))
+    names: dict[str, Any] = {}
+    pages = []
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            *before, last = ast.parse("".join(cell["source"])).body
+            exec(compile(ast.Module(before, []), "cell", "exec"), names)
+            if isinstance(last, ast.Expr):
+                value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+                pages.append(value._repr_html_() if hasattr(value, "_repr_html_") else repr(value))
+            else:
+                exec(compile(ast.Module([last], []), "cell", "exec"), names)
+    run = names["run"]
+    assert run.latency.p50 == pytest.approx(3, rel=0.1)
     assert run.tags == ["first"]
-    assert run.messages.num_rows >= 2000
+    assert any("Integrity: all accounted for" in page for page in pages)
+    # Where the machine was too busy, the figures may not be quoted, and no verdict is given.
+    assert any("slower" in page or "not comparable" in page for page in pages)
 
 
 def test_nothing_is_loaded_before_it_is_asked_for() -> None:

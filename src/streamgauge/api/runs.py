@@ -16,8 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
+from streamgauge.api.rows import Rows
 from streamgauge.cli.exit_codes import NOT_DECIDABLE_EXIT_CODE, NOT_OK_EXIT_CODE
 from streamgauge.cli.finding import find_run
 from streamgauge.cli.run_names import runs_folder
@@ -27,7 +26,6 @@ from streamgauge.core.run_tags import tags_of
 from streamgauge.plan.family_tables import result_tables_of
 from streamgauge.report.case_document import Case, CasesDocument, Statistics
 from streamgauge.report.document import Document
-from streamgauge.report.result_tables import read_result
 from streamgauge.report.results import results_document
 
 if TYPE_CHECKING:
@@ -77,20 +75,28 @@ class Run:
         return self.case.main_latency
 
     @property
-    def messages(self) -> pa.Table:
-        """A row a message, all of them in memory; `.to_pandas()` makes a data frame."""
+    def messages(self) -> Rows:
+        """A row a message: `.to_arrow()`, `.to_pandas()`, `.to_polars()`, `.to_spark(session)`."""
         return self.table("messages")
 
-    def table(self, name: str) -> pa.Table:
+    def table(self, name: str) -> Rows:
         """Any result table, by its name."""
         tables = {table.name: table for table in result_tables_of(self.document.kind)}
         if name not in tables:
             raise BadInput(f"{self.id}: has no table {name!r}; allowed: {', '.join(tables)}")
-        return read_result(self.folder, tables[name])
+        return Rows(self.folder, tables[name])
 
     def __repr__(self) -> str:
         found = self.document
         return f"<Run {self.id}: {found.status}, integrity {found.integrity}, {found.validity}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of it."""
+        from streamgauge.api.notebook import shown_html
+        from streamgauge.report.result_tables import ResultTables
+        from streamgauge.report.write import shown_of
+
+        return shown_html(shown_of(self.document, ResultTables.read(self.folder)))
 
 
 def open(name: str = "latest", out: str | None = None) -> Run:
@@ -122,7 +128,8 @@ def run(workload: str | Path | Mapping[str, Any], *, out: str | None = None, tag
 
 
 def diff(base: Run | Sequence[Run], *new: Run | Sequence[Run], **how: float) -> DiffDocument:
-    """What is different, typed (docs/diff.md); several runs of one side are repeats."""
+    """What is different, typed (docs/diff.md); several runs of one side are repeats. A notebook shows it."""
+    from streamgauge.api.difference import Difference
     from streamgauge.comparing.differences import diff_document
     from streamgauge.comparing.measured import measured_run
 
@@ -130,7 +137,7 @@ def diff(base: Run | Sequence[Run], *new: Run | Sequence[Run], **how: float) -> 
         raise BadInput("diff: give a base and at least one other run")
     sides = [[side] if isinstance(side, Run) else list(side) for side in (base, *new)]
     measured = [[measured_run(each.folder) for each in side] for side in sides]
-    return diff_document(measured[0], measured[1:], **how)
+    return Difference.model_validate(diff_document(measured[0], measured[1:], **how).model_dump())
 
 
 @contextmanager

@@ -92,7 +92,7 @@ def batch_stamp_rate(messages: Messages, batch: int = 500, batches: int = 2) -> 
     """One stamp for all messages of a batch, and a short test: the first batch takes no time at all."""
     arrived = messages.measured.arrived
     stamps = [arrived.received[(n + 1) * batch - 1] for n in range(batches)]
-    return batch * batches / (stamps[-1] - stamps[0]) * 1000
+    return float(batch * batches / (stamps[-1] - stamps[0]) * 1000)
 
 
 def last_pause_subtracted_rate(
