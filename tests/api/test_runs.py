@@ -62,9 +62,9 @@ def test_rows_go_to_whoever_wants_them(out: str) -> None:
 def test_polars_is_asked_for_only_where_it_is_wanted(out: str, monkeypatch: pytest.MonkeyPatch) -> None:
     messages = sg.open("main", out).messages
     made = types.SimpleNamespace(from_arrow=lambda table: ("polars", table.num_rows))
-    monkeypatch.setitem(sys.modules, "polars", made)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "polars", made)
     assert messages.to_polars() == ("polars", 4000)
-    monkeypatch.setitem(sys.modules, "polars", None)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(NotInstalled, match="pip install polars"):
         messages.to_polars()
 
