@@ -244,3 +244,50 @@ def test_a_stretch_is_zoomed_into_and_a_name_hides_its_line(
     assert browser.evaluate(lines) == 2
     assert browser.evaluate(f"{place}.querySelector('.legend button').ariaPressed") == "false"
     assert browser.troubles() == []
+
+
+_FOR_EARS = """(function () {
+  const faults = [];
+  const all = (selector) => Array.from(document.querySelectorAll(selector));
+  const named = (element) => element.getAttribute("aria-label") || element.textContent.trim();
+  const ids = all("[id]").map((element) => element.id);
+  for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push("twice: " + id);
+  for (const table of all("table")) {
+    if (!table.caption || !table.caption.textContent) faults.push("table without caption");
+  }
+  for (const svg of all(".drawing > svg")) {
+    const words = document.getElementById(svg.getAttribute("aria-describedby"));
+    if (svg.getAttribute("role") !== "img" || !named(svg) || !words || words.textContent.length < 20) {
+      faults.push("plot without words: " + svg.getAttribute("aria-label"));
+    }
+  }
+  for (const slider of all("[role=slider]")) {
+    for (const name of ["aria-label", "aria-valuetext", "aria-valuenow", "aria-valuemin", "aria-valuemax"]) {
+      if (!slider.hasAttribute(name)) faults.push("slider without " + name);
+    }
+    if (slider.tabIndex !== 0) faults.push("slider out of reach");
+  }
+  for (const element of all("button, a, summary, [tabindex]")) {
+    if (!named(element)) faults.push("no name: " + element.outerHTML);
+  }
+  for (const name of ["main", "footer", "h1"]) if (all(name).length !== 1) faults.push("not one " + name);
+  let level = 1;
+  for (const heading of all("h1, h2, h3, h4")) {
+    const own = Number(heading.tagName[1]);
+    if (own > level + 1) faults.push("level left out: " + heading.textContent);
+    level = own;
+  }
+  return faults;
+})()"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["one case", "compare"])
+def test_who_does_not_see_finds_everything(browser: Chromium, pages: dict[str, Path], name: str) -> None:
+    browser.open(pages[name], 1280, 60_000)
+    browser.evaluate(_EVERYTHING_OPEN)
+    browser.wait_for(_ALL_DRAWN)
+    assert browser.evaluate(_FOR_EARS) == []
+    # What takes the focus comes in the order of the page.
+    places = "Array.from(document.querySelectorAll('[tabindex]'), (element) => element.tabIndex)"
+    assert set(browser.evaluate(places)) == {0}

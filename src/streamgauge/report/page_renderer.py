@@ -113,7 +113,7 @@ def _section(section: Section, figures: dict[str, Figure], key: str) -> Markup:
     subtitle = tag("span", section.subtitle, class_="case-title") if section.subtitle else None
     if section.is_open is None:
         heading = tag("h2", section.title, " ", subtitle, *pills)
-        return tag("section", heading, *blocks, id=section.id, class_="shown")
+        return tag("section", heading, *blocks, id=section.id, class_="shown", aria_label=section.title)
     summary = tag("summary", tag("h2", section.title, " ", subtitle), *pills)
     return tag("details", summary, *blocks, class_="case", id=section.id, open=section.is_open or None)
 

@@ -8,7 +8,8 @@ const DASHES = {
   "long-dashed": "12 5",
   "long-dash-dotted": "12 4 2 4",
 };
-const HEAT = [[15, 138, 126, 0.75], [128, 138, 150, 0.1], [217, 115, 13, 0.75]];
+// Strong enough to be told apart, faint enough to read words on, in light and dark.
+const HEAT = [[15, 138, 126, 0.65], [128, 138, 150, 0.1], [217, 115, 13, 0.6]];
 const EDGE = { top: 10, right: 14 };
 const LINE_HEIGHT = 16;
 const GROUP_SHARE = 0.78;
