@@ -109,14 +109,33 @@ def _counts(messages: Messages, cells: Groups) -> dict[str, Integers]:
 
 
 def _passed(messages: Messages, rows: Integers) -> Bools:
-    """Was something behind these read? By offset, or by the producer's order where that is not known."""
-    facts, topic = messages.facts, messages.topic[rows]
-    by_offset = _last(facts.last_offsets, topic, messages.place[rows])
-    by_sequence = _last(facts.last_sequences, topic, messages.producer[rows])
-    is_placed = messages.offset.valid[rows]
-    passed: Bools = np.where(
-        is_placed, by_offset > messages.offset.values[rows], by_sequence > messages.sequence[rows]
+    facts, offset = messages.facts, messages.offset
+    return is_passed(
+        facts.last_offsets,
+        facts.last_sequences,
+        topic=messages.topic[rows],
+        place=messages.place[rows],
+        offset=Nullable(offset.values[rows], offset.valid[rows]),
+        producer=messages.producer[rows],
+        sequence=messages.sequence[rows],
     )
+
+
+def is_passed(
+    last_offsets: Mapping[tuple[int, int], int],
+    last_sequences: Mapping[tuple[int, int], int],
+    *,
+    topic: Integers,
+    place: Integers,
+    offset: Nullable,
+    producer: Integers,
+    sequence: Integers,
+) -> Bools:
+    """Was something behind these messages, of which there is at least one, read? By offset, or by the
+    producer's order where that is not known."""
+    by_offset = _last(last_offsets, topic, place)
+    by_sequence = _last(last_sequences, topic, producer)
+    passed: Bools = np.where(offset.valid, by_offset > offset.values, by_sequence > sequence)
     return passed
 
 

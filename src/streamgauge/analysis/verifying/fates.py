@@ -5,12 +5,13 @@ The kernel has decided it; here are the places to look at.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamgauge.analysis.joining.cells import is_passed
 from streamgauge.analysis.joining.columns import integers, message_keys, nullable
 from streamgauge.analysis.joining.groups import Bools, Integers
 from streamgauge.analysis.verifying.polls import Polls
@@ -78,16 +79,16 @@ class Fates:
             self._repeated.append(keys[is_repeated])
 
     def _passed(self, messages: pa.Table, rows: Bools) -> Bools:
-        """Was something behind these read? As `joining.cells` has it."""
         found = np.zeros(messages.num_rows, bool)
         missing = messages.filter(pa.array(rows))
-        offset = nullable(missing, "offset")
-        partition = nullable(missing, "partition")
-        topic = np.array([self._numbers.get(name, -1) for name in missing["topic"].to_pylist()])
-        by_offset = _last(self._polls.last_offsets, topic, partition.values)
-        by_sequence = _last(self._polls.last_sequences, topic, integers(missing, "producer"))
-        found[rows] = np.where(
-            offset.valid, by_offset > offset.values, by_sequence > integers(missing, "sequence")
+        found[rows] = is_passed(
+            self._polls.last_offsets,
+            self._polls.last_sequences,
+            topic=np.array([self._numbers.get(name, -1) for name in missing["topic"].to_pylist()]),
+            place=nullable(missing, "partition").values,
+            offset=nullable(missing, "offset"),
+            producer=integers(missing, "producer"),
+            sequence=integers(missing, "sequence"),
         )
         return found
 
@@ -106,9 +107,3 @@ def _among(keys: Integers, known: Integers) -> Bools:
     at[at == len(known)] = 0
     found: Bools = known[at] == keys
     return found
-
-
-def _last(known: Mapping[tuple[int, int], int], topic: Integers, other: Integers) -> Integers:
-    pairs = zip(topic.tolist(), other.tolist(), strict=True)
-    nothing = np.iinfo(np.int64).min
-    return np.array([known.get(pair, nothing) for pair in pairs], np.int64)
