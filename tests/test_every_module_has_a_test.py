@@ -18,7 +18,6 @@ MOST_STEPS = 2
 
 COVERED = {
     "agents/log_without_secrets.py": "agents/test_process.py",
-    "agents/order_producer.py": "agents/test_life.py",
     "agents/order_receiving.py": "agents/test_consumer.py",
     "agents/receiving.py": "agents/test_consumer.py",
     "agents/rendezvous.py": "agents/test_warming_up.py",

@@ -78,6 +78,23 @@ def test_orders_go_out_on_schedule_and_come_back_whole(kind: str, media_driver: 
     driver.close()
 
 
+def test_how_many_there_are_in_all_may_be_said_while_it_goes_on(tmp_path: Path) -> None:
+    driver = jvm_driver(open_driver(target_of("simulated", tmp_path), {}))
+    driver.prepare_topics(Topics(name="ends"), ("ends",))
+    sender = OrderSender(driver, ProducerOptions(0, ("ends",), "value", "all", "none"), TAG, TOTAL)
+    start_ns = now_ns()
+    sender.begin(start_ns, 100.0, TOTAL, start_ns + 60 * NS_PER_S)
+    sender.end_at(40)
+    sender.end_at(60)  # said again before the first of them is there
+    deadline = time.monotonic() + 30
+    while not sender.is_done():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert sender.sent() == 60
+    sender.close()
+    driver.close()
+
+
 def test_java_reads_what_python_writes_and_the_other_way_round(tmp_path: Path) -> None:
     driver = jvm_driver(open_driver(target_of("simulated", tmp_path), {}))
     driver.prepare_topics(Topics(name="mixed"), ("mixed",))

@@ -135,10 +135,6 @@ def test_streams_that_cannot_be(load: dict[str, Any], words: str) -> None:
             "without a consumer there is no latency to come to rest",
         ),
         ({"rate": [{"rate": 5, "for": 9}]}, "a load in steps comes to rest anew in each of them"),
-        (
-            {"messages": 10, "rate": 5, "engine": "jvm", "message": {"size": {"protobuf": "order"}}},
-            "the loops of engine: jvm are told beforehand",
-        ),
     ],
 )
 def test_where_no_rest_can_be_found_it_is_said_why(load: dict[str, Any], words: str) -> None:

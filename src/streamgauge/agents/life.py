@@ -152,7 +152,7 @@ class _Agent:
         finally:
             warming_up.stop()
         begun: list[tuple[int | None, int | None]] = [(None, rendezvous.measured_slot())]
-        if isinstance(role, ProducerAgent):
+        if not isinstance(role, ConsumerAgent):
             # Not by what was said last: it may have ended before it heard that.
             begun = [*role.measured_slots.items()]
             self.manifest.warm_up_messages = {str(n): count for n, count in role.warm_up_messages.items()}

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 import numpy as np
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Diary
+from streamgauge.agents.extent import settles
 from streamgauge.agents.live import Live
 from streamgauge.agents.pacing import schedule_of
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.core.clock import NS_PER_S, Clock
 from streamgauge.core.errors import CaseFailed
+from streamgauge.core.steady_state import SLOT_NS
 from streamgauge.drivers.contract import Driver, ProducerOptions
 from streamgauge.drivers.engine import jvm_driver
 from streamgauge.drivers.order_loops import OrderSender
@@ -22,6 +25,16 @@ _IDLE_S = 0.05
 _LOOK_S = 0.02
 _FLUSH_DEADLINE_S = 60.0
 _SETTLE_DEADLINE_S = 10.0
+_AFTER_THE_LIMIT_S = 15.0
+"""So long after the limit of a warm-up the launcher has said when measuring begins."""
+
+
+def first_of_slot(slot: int, rate_per_s: float) -> int:
+    """The first message that is due in this slot or later."""
+    count = max(0, math.floor(slot * SLOT_NS / NS_PER_S * rate_per_s) - 1)
+    while round(count / rate_per_s * NS_PER_S) < slot * SLOT_NS:
+        count += 1
+    return count
 
 
 class OrderProducerAgent:
@@ -33,8 +46,14 @@ class OrderProducerAgent:
         task, load = assignment.task, assignment.load
         assert task.messages is not None, "load.engine: jvm sends a known number of messages"
         self._load, self._columns, self._diary, self._live = load, columns, diary, live
-        self._number, self._warm_up = task.number, task.warm_up_messages
+        self._number, self._warm_up, self._messages = task.number, task.warm_up_messages, task.messages
         self._total = task.warm_up_messages + task.messages
+        self._settles = settles(load, driver)
+        self._slot: int | None = None
+        if self._settles:
+            # Room for all that may come: rows that are not written take no memory.
+            assert isinstance(load.rate, float)
+            self._total += math.ceil(load.rate * (load.warm_up_limit + _AFTER_THE_LIMIT_S))
         schedule = schedule_of(load, task.number)
         assert schedule is not None
         self._schedule = schedule
@@ -45,8 +64,18 @@ class OrderProducerAgent:
         self.clients = [self._sender]
         if load.acks == "1" or not driver.capabilities.replayable:
             columns.follow_ends(1, 1)
-        self._measuring = False
+        # Of a load that settles it is known only in the end when measuring began.
+        self._measuring = self._settles
         self.timed_out = False
+
+    @property
+    def warm_up_messages(self) -> dict[int, int]:
+        """By producer, where that was found while it went on."""
+        return {} if self._slot is None else {self._number: self._warm_up}
+
+    @property
+    def measured_slots(self) -> dict[int, int]:
+        return {} if self._slot is None else {self._number: self._slot}
 
     def idle(self) -> None:
         if self._load.proof:
@@ -55,7 +84,8 @@ class OrderProducerAgent:
 
     def run(self, start_ns: int, rendezvous: Rendezvous) -> None:
         self._settle_probes()
-        limit_ns = start_ns + int(self._load.time_limit * NS_PER_S)
+        warm_up_s = self._load.warm_up_limit if self._settles else 0.0
+        limit_ns = start_ns + int((warm_up_s + self._load.time_limit) * NS_PER_S)
         assert isinstance(self._load.rate, float)
         self._sender.begin(start_ns, self._load.rate, self._total, limit_ns)
         Clock().sleep_until(start_ns)
@@ -63,12 +93,23 @@ class OrderProducerAgent:
         while not self._sender.is_done():
             if rendezvous.stopping():
                 self._sender.stop()
+            self._hear(rendezvous)
             self._fetch(start_ns)
             time.sleep(_LOOK_S)
         self._flush(start_ns, rendezvous)
         self.timed_out |= self._columns.sent < self._total and not rendezvous.stopping()
         self._diary.mark("measure_end", Clock.now_ns(), self._number)
         rendezvous.finished(self._columns.acked_ends())
+
+    def _hear(self, rendezvous: Rendezvous) -> None:
+        """Since which slot messages count; that may be said again, and be a later one."""
+        slot = rendezvous.measured_slot() if self._settles else None
+        if slot is None or slot == self._slot:
+            return
+        assert isinstance(self._load.rate, float)
+        self._slot, self._warm_up = slot, first_of_slot(slot, self._load.rate)
+        self._total = self._warm_up + self._messages
+        self._sender.end_at(self._total)
 
     def _settle_probes(self) -> None:
         until = time.monotonic() + _SETTLE_DEADLINE_S

@@ -25,7 +25,7 @@ TOLERANCE = 0.10
 """Changes of the level below this do not change what one would say of it."""
 LEAST_SLOTS = 16
 """Fewer say nothing: four seconds."""
-MOST_LEAST_SLOTS = 2 * LEAST_SLOTS
+MOST_LEAST_SLOTS = 3 * LEAST_SLOTS // 2
 """A level whose slots vary so much that fewer do not tell it to within the tolerance has to last for more of
 them, up to so many: what a Java that compiles does to a load is noise, not a level."""
 MOST_SLOTS = 240
@@ -94,10 +94,11 @@ def settled(levels: Levels, *, least: int = LEAST_SLOTS, tolerance: float = TOLE
 
 
 def slots_to_tell(levels: Levels, tolerance: float = TOLERANCE) -> int:
-    """How many like these it takes until one half's median is told from the other's to within the tolerance,
-    by the standard error of their difference; not below nor above what is asked for in any case."""
+    """How many like these it takes until the median of each half is known to within the tolerance, by its
+    standard error; not below nor above what is asked for in any case."""
     noise = _noise(np.log(levels))
-    return min(max(LEAST_SLOTS, math.ceil((2.5 * noise / math.log1p(tolerance)) ** 2)), MOST_LEAST_SLOTS)
+    needed = math.ceil(2 * (1.25 * noise / math.log1p(tolerance)) ** 2)
+    return min(max(LEAST_SLOTS, needed), MOST_LEAST_SLOTS)
 
 
 def judged(levels: Levels, *, tolerance: float = TOLERANCE) -> Rest:

@@ -69,6 +69,10 @@ class OrderSender(ClientFacts):
     def begin(self, start_ns: int, per_s: float, total: int, end_ns: int) -> None:
         self._sender.begin(start_ns, per_s, total, end_ns, self._alert_ns)
 
+    def end_at(self, total: int) -> None:
+        """While it goes on: it is so many messages in all."""
+        self._sender.endAt(total)
+
     @property
     def size_bytes(self) -> int:
         return int(self._sender.size())

@@ -249,9 +249,7 @@ class Load(SpecModel):
 
     def _can_settle(self) -> None:
         """Where nobody could find since when it is at rest, that is said instead of guessed."""
-        if self.engine == "jvm":
-            why = "the loops of engine: jvm are told beforehand how many messages to send"
-        elif isinstance(self.rate, tuple):
+        if isinstance(self.rate, tuple):
             why = "a load in steps comes to rest anew in each of them (a case for each rate does not)"
         elif not self.consumers and self.rate != "unlimited":
             why = "without a consumer there is no latency to come to rest"

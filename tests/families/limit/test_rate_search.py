@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from streamgauge.families.limit.rate_search import RateSearch, Trial, judge
 from streamgauge.families.limit.section import Search
+from tests.core.properties import untimed
 
 STEP_S = 60.0
 
@@ -30,6 +31,7 @@ def searched(
     return RateSearch(search, STEP_S, trials), trials
 
 
+@untimed
 @given(knee=st.floats(5, 1_900_000), within=st.sampled_from([0.5, 2.0, 5.0]))
 def test_the_knee_is_found_wherever_it_is(knee: float, within: float) -> None:
     found, trials = searched(search_of(within_percent=within), lambda rate: rate <= knee)

@@ -16,7 +16,7 @@ BLOCK_MESSAGES: dict[Operation, int] = {"produce": 5000, "consume": 5000, "round
 LEAST_S = LEAST_SLOTS * SLOT_S
 """So long, and for so many blocks as there have to be slots, it has to be at rest: what compiles in the
 background is not done within a few fast blocks. Blocks that vary much have to last longer, as slots have to:
-up to twice as long."""
+up to half as long again."""
 
 
 class BlockRest:

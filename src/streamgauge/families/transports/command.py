@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SHORTEST_S = 5.0
 """Of a step: what is shorter says more about its first moments than about the transport."""
 _USUAL_RPS = "1k,5k,10k,25k,50k,100k"
-_USUAL_ITERATIONS, _JVM_WARM_UP = 100_000, "10k"
+_USUAL_ITERATIONS = 100_000
 _SPARE_S = 90.0
 """For the connection, and for what a transport is behind when the last message was due."""
 _BAD_INPUT = 2
@@ -74,7 +74,7 @@ def transports(
         typer.Option(
             metavar="COUNT",
             help="Ahead of each step, kept apart: auto (until it is at rest), none, or how many messages.",
-            show_default="auto; 10k with engine jvm, which is told beforehand how many",
+            show_default="auto",
         ),
     ] = None,
     warm_up_limit: WarmUpLimit = "60s",
@@ -120,12 +120,7 @@ def transports(
     names = _without_broken(named, env)
     chosen = engine.value if engine is not None else engine_for(names)
     choices = TransportChoices(chosen, bootstrap, aeron_dir, aeron_profile.value, aeron_media_driver, env)
-    ahead = warm_up or env.warm_up or (_JVM_WARM_UP if chosen == "jvm" else "auto")
-    if ahead == "auto" and chosen == "jvm":
-        raise BadInput(
-            "--warm-up auto: the loops of engine jvm are told beforehand how many messages to send; "
-            "allowed: how many, or --engine python"
-        )
+    ahead = warm_up or env.warm_up or "auto"
     steps = _steps(
         rate or env.rps or _USUAL_RPS,
         ahead,

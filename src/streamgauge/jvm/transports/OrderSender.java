@@ -24,6 +24,7 @@ public final class OrderSender implements Outlet.Fates {
     private LongBuffer sentNs;
     private LongBuffer ackedNs;
     private LongBuffer places;
+    private volatile long total;
     private volatile long sent;
     private volatile int size;
     private volatile boolean stopping;
@@ -70,17 +71,26 @@ public final class OrderSender implements Outlet.Fates {
     public void begin(long startNs, double perSecond, long total, long endNs, long alert) {
         alertNs = alert;
         done = false;
-        thread = new Thread(() -> run(startNs, perSecond, total, endNs), "streamgauge-sender");
+        this.total = total;
+        thread = new Thread(() -> run(startNs, perSecond, endNs), "streamgauge-sender");
         thread.setDaemon(true);
         thread.start();
     }
 
-    private void run(long startNs, double perSecond, long total, long endNs) {
+    /** While it goes on: it is so many in all, as far as there is room for their rows. */
+    public void endAt(long messages) {
+        total = Math.min(messages, sentNs.capacity());
+    }
+
+    private void run(long startNs, double perSecond, long endNs) {
         try {
             for (long k = 0; k < total && !stopping; k++) {
                 long dueNs = startNs + (long) Math.rint(k / perSecond * NS_PER_S);
                 orders.prepare(k, dueNs);
                 awaitTime(Math.min(dueNs, endNs));
+                if (k >= total) {
+                    break; // that was said meanwhile
+                }
                 int length = orders.serialise(bytes);
                 if (size != length) {
                     size = length;
