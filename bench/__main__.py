@@ -21,6 +21,7 @@ from bench.rates import RateBench
 from bench.ratio import PAIRS
 from bench.start_up import start_up
 from bench.verdicts import TRIALS, verdicts
+from bench.viewers import viewers
 from streamgauge.launch.shared_secret import SECRET_VARIABLE
 from streamgauge.systems.kafka_cluster import KafkaCluster
 
@@ -35,6 +36,7 @@ PARTS = (
     "aeron",
     "analysis",
     "verdicts",
+    "serve",
     "fanout",
     "saturated",
     "stalled",
@@ -46,7 +48,7 @@ beside the broker's pages into the memory of a small machine."""
 ANALYSED = (1_000_000, 10_000_000, 50_000_000)
 """Messages of the runs that are analysed."""
 _FANOUT = {"fanout", "saturated", "stalled"}
-_WITHOUT_KAFKA = {"demo", "aeron", "analysis", "verdicts", "crowds"} | _FANOUT
+_WITHOUT_KAFKA = {"demo", "aeron", "analysis", "verdicts", "serve", "crowds"} | _FANOUT
 
 
 def main() -> None:
@@ -91,6 +93,8 @@ def main() -> None:
             _analysis(folder, arguments.scale, arguments.pairs)
         if "verdicts" in arguments.parts:
             verdicts(max(2, int(TRIALS * arguments.scale)))
+        if "serve" in arguments.parts:
+            viewers(folder, arguments.scale)
         if "crowds" in arguments.parts:
             crowds(folder, arguments.pairs, arguments.scale)
         if _FANOUT & set(arguments.parts):
