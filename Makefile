@@ -1,5 +1,5 @@
 # Two commands: `make demo` and `make test`. Everything they need, they install themselves.
-.PHONY: demo test check proof bench dist lock browser clean help style types tests
+.PHONY: demo test check proof bench docs dist lock browser clean help style types tests
 .DEFAULT_GOAL := help
 
 VENV := .venv
@@ -34,6 +34,11 @@ proof: $(VENV)/.dev  ## the long proofs, of which `make test` has a small versio
 
 bench: $(VENV)/.dev  ## the project's own benchmark: ratios from one run
 	$(BIN)/python -m bench
+
+docs: $(VENV)/.dev  ## the docs site, in site/; a dead link or a missing page is an error
+	$(BIN)/python -m tools.docs_reference
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo site/index.html
 
 dist: $(VENV)/.dev  ## wheel and source archive in dist/, as PyPI takes them
 	rm -rf dist build
