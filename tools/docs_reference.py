@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
 import typer
 
 from streamgauge.cli.commands import _AFTER, _BEFORE, _command, _of_families
@@ -33,7 +32,7 @@ def commands_page() -> str:
 def _command_lines(command: Any, path: str, level: int) -> list[str]:
     context = typer.Context(command, info_name=path)
     lines = [f"{'#' * level} `{path}`", "", (command.help or "").partition("\n")[0], ""]
-    rows = [row for parameter in command.get_params(context) if (row := _row(parameter, context))]
+    rows = [row for parameter in command.get_params(context) if (row := _row(parameter))]
     if rows:
         lines += ["| flag | value | default | meaning |", "| --- | --- | --- | --- |", *rows, ""]
     for name, inner in getattr(command, "commands", {}).items():
@@ -41,7 +40,7 @@ def _command_lines(command: Any, path: str, level: int) -> list[str]:
     return lines
 
 
-def _row(parameter: Any, context: click.Context) -> str | None:
+def _row(parameter: Any) -> str | None:
     if getattr(parameter, "hidden", False) or parameter.name == "help":
         return None
     names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts) if name)
