@@ -35,6 +35,7 @@ _ALONE = (
     RunDir.search,
     RunDir.tags,
     RunDir.warm_ups,
+    RunDir.faults,
 )
 _NEEDED = (RunDir.workload, RunDir.plan, RunDir.environment, RunDir.status)
 _FOLDERS = ("results", "events", "originals", "report")

@@ -74,7 +74,15 @@ class _OfABroker(Fault):
         return self._name
 
 
-class BrokerKill(_OfABroker):
+class _TakenDown(_OfABroker):
+    """What is down in the end is started again, on its own data."""
+
+    def end(self) -> None:
+        if self._name is not None:
+            self.scene.own_members().start_again(self._name)
+
+
+class BrokerKill(_TakenDown):
     spec_model = BrokerKillSpec
     words = "kill -9 of a broker; after `for` it is started again on its data"
     needs = "a Kafka cluster that the run starts (system: {brokers: 3})"
@@ -83,10 +91,6 @@ class BrokerKill(_OfABroker):
         name = self._choose()
         self.scene.own_members().kill(name)
         return name
-
-    def end(self) -> None:
-        if self._name is not None:
-            self.scene.own_members().start_again(self._name)
 
 
 class BrokerPause(_OfABroker):
@@ -104,7 +108,7 @@ class BrokerPause(_OfABroker):
             self.scene.own_members().unpause(self._name)
 
 
-class BrokerRestart(_OfABroker):
+class BrokerRestart(_TakenDown):
     spec_model = BrokerRestartSpec
     words = "a broker is stopped as an operator does it (SIGTERM), and started again after `for`, or at once"
     needs = "a Kafka cluster that the run starts (system: {brokers: 3})"
@@ -116,12 +120,8 @@ class BrokerRestart(_OfABroker):
             self.end()
         return name
 
-    def end(self) -> None:
-        if self._name is not None:
-            self.scene.own_members().start_again(self._name)
 
-
-class UncleanElection(_OfABroker):
+class UncleanElection(_TakenDown):
     """The follower stands still until it is out of sync; then the leader is killed, and it goes on."""
 
     spec_model = UncleanElectionSpec
@@ -170,10 +170,6 @@ class UncleanElection(_OfABroker):
             for name in followers:
                 members.unpause(name)
         return f"{leader}, with {', '.join(followers)} behind"
-
-    def end(self) -> None:
-        if self._name is not None:
-            self.scene.own_members().start_again(self._name)
 
 
 def leader_of(scene: Scene, partition: int) -> str:
