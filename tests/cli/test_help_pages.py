@@ -87,8 +87,9 @@ def test_the_words_of_the_vocabulary_mean_the_same_everywhere() -> None:
 
 
 def measuring() -> set[str]:
-    """Those that make a workload."""
-    return {path for path, option, _ in options() if option.name == "print_workload" and path != "run"}
+    """Commands of families that make a workload."""
+    of_families = {name for family in all_families() for name in family.commands}
+    return {path for path, option, _ in options() if option.name == "print_workload"} & of_families
 
 
 def test_older_names_mean_what_they_meant() -> None:
