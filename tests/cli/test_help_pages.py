@@ -98,6 +98,8 @@ def test_older_names_mean_what_they_meant() -> None:
         for old, new in getattr(command, "aliases", {}).items():
             assert new in names, f"{path}: {old} is {new}, which there is not"
             assert old not in names, f"{path}: {old}"
+    # Whoever takes over the flags of a command takes over their older names.
+    assert commands()["leader"][0].aliases == commands()["e2e"][0].aliases
     command, context = commands()["e2e"]
     assert command._named_today("--test-produce-rate=5") == "--rate=5"
     assert command._named_today("--rate") == "--rate"

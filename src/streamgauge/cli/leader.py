@@ -119,6 +119,7 @@ def _with_test_flags() -> Callable[..., None]:
     flags = {"context": context, **own, **of_test}
     lead.__signature__ = inspect.Signature(list(flags.values()))  # type: ignore[attr-defined]
     lead.__annotations__ = {name: flag.annotation for name, flag in flags.items()}
+    lead.aliases = getattr(command, "aliases", {})  # type: ignore[attr-defined]
     return lead
 
 
