@@ -36,7 +36,6 @@ COVERED = {
     "analysis/joining/facts.py": "analysis/joining/test_messages.py",
     "analysis/joining/first_copies.py": "analysis/joining/test_messages.py",
     "analysis/scopes.py": "analysis/test_case_figures.py",
-    "analysis/storage.py": "analysis/feeding/test_feeding.py",
     "analysis/verifying/copies.py": "analysis/verifying/test_verify.py",
     "analysis/verifying/fates.py": "analysis/verifying/test_verify.py",
     "analysis/verifying/polls.py": "analysis/verifying/test_verify.py",

@@ -77,7 +77,6 @@ def chaos_workload(
 
     idempotent = {"producer_client": {"enable.idempotence": True}} if acks == "all" else {}
     content = {
-        "kind": "e2e",
         "name": f"chaos-{seed}",
         "targets": [
             {
