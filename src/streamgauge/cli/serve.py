@@ -12,6 +12,7 @@ import typer
 
 from streamgauge.cli.options import Debug, Out, Quiet
 from streamgauge.core.errors import BadInput, StreamgaugeError
+from streamgauge.flags.groups import told_by
 
 if TYPE_CHECKING:
     from streamgauge.serve.start_pages import Starter
@@ -20,12 +21,17 @@ if TYPE_CHECKING:
 _PORT = 8723
 
 
+@told_by(
+    "streamgauge serve",
+    "streamgauge serve --out ~/bench/runs --port 0 --read-only",
+    "streamgauge serve --host 0.0.0.0        # for others, with a token that is printed",
+)
 def serve_command(
     out: Out = "runs",
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Where to listen; other than loopback needs a token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0: any that is free.", min=0, max=65535)] = _PORT,
+    port: Annotated[int, typer.Option(metavar="PORT", help="0: any that is free.", min=0, max=65535)] = _PORT,
     token_file: Annotated[
         Path | None,
         typer.Option(
@@ -43,16 +49,7 @@ def serve_command(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Runs in a browser: list, reports, differences, the live view; start a run and stop it.
-
-    Examples:
-
-    streamgauge serve                          runs of the folder runs, on this machine alone
-
-    streamgauge serve --out ~/bench/runs --port 0 --read-only
-
-    streamgauge serve --host 0.0.0.0           for others, with a token that is printed
-    """
+    """Runs in a browser: list, reports, differences, the live view; start a run and stop it."""
     from streamgauge.core.guardian import temporary_folder
     from streamgauge.serve.serving import ServeSettings, serve, token_for
 
