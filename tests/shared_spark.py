@@ -47,7 +47,7 @@ class SharedSpark:
         self._held.close()
 
     def _started(self, log: Path) -> SparkSession:
-        if self._session is None or not _has_java():
+        if not self._is_alive():
             self.end()
             with ExitStack() as stack:
                 patch = stack.enter_context(pytest.MonkeyPatch.context())
@@ -57,7 +57,15 @@ class SharedSpark:
                 patch.setitem(_SETTINGS, "spark.sql.shuffle.partitions", "2")
                 self._session = stack.enter_context(spark_session("local[2]", log=log, is_light=True))
                 self._held = stack.pop_all()
+        assert self._session is not None
         return self._session
+
+    def _is_alive(self) -> bool:
+        """Whoever else asks for a session in this process is given this one, and ends it."""
+        if self._session is None or not _has_java():
+            return False
+        context: Any = self._session.sparkContext
+        return context._jsc is not None
 
 
 def _has_java() -> bool:

@@ -25,7 +25,7 @@ from tests.launch.simulated_run import simulate
 
 from .seen import console_text, markdown, page, words
 
-LOAD: dict[str, Any] = {"messages": 2000, "rate": 1000}
+LOAD: dict[str, Any] = {"messages": 6000, "rate": 1000}
 ASKED = ["p99<20ms", "p99.5<1s", "max<1h", "lost=0", "duplicate=0", "rate>=95%", "valid"]
 
 

@@ -72,20 +72,15 @@ def chaos_workload(
     seed: int, seconds: float, rate: str, brokers: int, acks: str, faults: Sequence[dict[str, Any]]
 ) -> Workload:
     """Every promise that Kafka can make is asked for, but for acks that were asked to be fewer."""
+    from streamgauge.flags.shipped_targets import shipped_target
     from streamgauge.spec.loading import parse
     from streamgauge.spec.workload import Workload
 
+    target = shipped_target(__file__, "chaos")
     idempotent = {"producer_client": {"enable.idempotence": True}} if acks == "all" else {}
     content = {
         "name": f"chaos-{seed}",
-        "targets": [
-            {
-                "name": "kafka",
-                "driver": "kafka_confluent",
-                "system": {"kind": "kafka_cluster", "brokers": brokers},
-                **idempotent,
-            }
-        ],
+        "targets": [{**target, "system": {**target["system"], "brokers": brokers}, **idempotent}],
         "load": {
             "duration": seconds,
             "rate": rate,

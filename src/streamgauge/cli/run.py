@@ -37,7 +37,7 @@ def _loaded(
     from streamgauge.exporting.bundle import is_bundle
     from streamgauge.flags.asked import Asked
     from streamgauge.importing.omb_workload import is_omb_workload
-    from streamgauge.spec.loading import load_workload, read_mapping
+    from streamgauge.spec.loading import read_mapping, workload_in
 
     assert workload is not None
     if is_bundle(workload):
@@ -47,7 +47,7 @@ def _loaded(
         return _of_omb(content, workload, omb_driver)
     if omb_driver is not None:
         raise BadInput(f"--omb-driver: {workload} is no workload of the OpenMessaging Benchmark")
-    return Asked(load_workload(workload))
+    return Asked(workload_in(content, workload))
 
 
 def _bundled(file: Path) -> Asked:

@@ -345,6 +345,7 @@ _ADVICE = {
     CauseCode.NOT_AT_REST: "lengthen the warm-up, or lower the rate until it rests",
     CauseCode.NEVER_SETTLED: "raise --warm-up-limit, lower the rate, or stop what else runs here",
     CauseCode.TOO_SHORT: "measure longer, or let it warm up until it is at rest (auto)",
+    CauseCode.FAULT_DURING_MEASURING: "quote what the faults cost; for steady figures run it without them",
     CauseCode.RATE_MISSED: "lower the rate, or add producers",
     CauseCode.GENERATOR_LATE: "lower the rate, add producers, or leave the machine to this run",
     CauseCode.NO_CPU_LEFT: "lower the rate, or run the clients on hosts of their own",

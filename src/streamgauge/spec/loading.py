@@ -18,7 +18,11 @@ Model = TypeVar("Model", bound=BaseModel)
 
 def load_workload(path: Path) -> Workload:
     """A workload; a target in it may be a file's name, taken from the workload's folder."""
-    content = read_mapping(path)
+    return workload_in(read_mapping(path), path)
+
+
+def workload_in(content: dict[str, Any], path: Path) -> Workload:
+    """The same of a file that has been read already: a pipe can be read once."""
     targets = content.get("targets")
     if isinstance(targets, list):
         content["targets"] = [
