@@ -85,3 +85,21 @@ def test_who_is_stopped_early_ends_it_first(monkeypatch: pytest.MonkeyPatch) -> 
     system.is_primed_at = 60
     launched(system, monkeypatch).stop()
     assert system.told == ["launched", "told to end", "stopped"]
+
+
+def test_one_that_will_not_be_treated_well_is_asked_for_as_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, object]] = []
+
+    class Made:
+        @staticmethod
+        def of(*_: object, **how: object) -> Cold:
+            asked.append(how)
+            return Cold()
+
+    monkeypatch.setattr(target_system, "system_class", lambda kind: Made)
+    target = Target.model_validate({"name": "k", "driver": "kafka_confluent", "system": {}})
+    for is_own in (False, True):
+        found = LaunchedSystem(target, Path(), is_own=is_own)
+        found.launch()
+        found.stop()
+    assert asked == [{}, {"is_own": True}]

@@ -60,7 +60,9 @@ class LaunchedSystem:
         if wanted is None:
             self._found = TargetSystem("given by the target")
             return
-        self._system = system_class(wanted.kind).of(wanted, self._log_dir, self._outside, is_own=self._is_own)
+        # Asked for only where it matters: a system that somebody else ships may know nothing of it.
+        own = {"is_own": True} if self._is_own else {}
+        self._system = system_class(wanted.kind).of(wanted, self._log_dir, self._outside, **own)
         with self._without_secrets():
             self._system.launch()
         if not self._system.outlives_us:
