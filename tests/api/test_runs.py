@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import ast
-import json
 import subprocess
 import sys
 import types
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -18,7 +15,6 @@ from streamgauge.core.run_tags import tag_run
 from tests.comparing.simulated_pairs import simulated
 from tests.report.sample_comparison import compared_run
 
-NOTEBOOK = Path(__file__).parents[2] / "examples" / "notebook.ipynb"
 BASE, SLOW = (f"2026010{day}-000000-sim-0001" for day in (1, 2))
 
 
@@ -106,33 +102,6 @@ def test_a_workload_that_is_none_is_refused_as_the_command_does(tmp_path: Path) 
     with pytest.raises(BadInput, match="targets"):
         sg.run({"load": {"messages": 9}}, out=str(tmp_path / "runs"))
     assert not (tmp_path / "runs").exists()
-
-
-@pytest.mark.spark
-@pytest.mark.usefixtures("no_session")
-def test_the_example_notebook_runs_from_top_to_bottom(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Cell after cell, as a person would; the last value of a cell is shown as a notebook shows it."""
-    monkeypatch.chdir(tmp_path)
-    notebook = json.loads(NOTEBOOK.read_text("utf-8"))
-    names: dict[str, Any] = {}
-    pages = []
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code":
-            *before, last = ast.parse("".join(cell["source"])).body
-            exec(compile(ast.Module(before, []), "cell", "exec"), names)
-            if isinstance(last, ast.Expr):
-                value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
-                pages.append(value._repr_html_() if hasattr(value, "_repr_html_") else repr(value))
-            else:
-                exec(compile(ast.Module([last], []), "cell", "exec"), names)
-    run = names["run"]
-    assert run.latency.p50 == pytest.approx(3, rel=0.1)
-    assert run.tags == ["first"]
-    assert any("Integrity: all accounted for" in page for page in pages)
-    # Where the machine was too busy, the figures may not be quoted, and no verdict is given.
-    assert any("slower" in page or "not comparable" in page for page in pages)
 
 
 def test_nothing_is_loaded_before_it_is_asked_for() -> None:
