@@ -20,7 +20,7 @@ SECONDS = {
     "cli/test_named_causes.py": 60,
     "cli/test_s3.py": 60,
     "cli/test_yarn.py": 60,
-    "api/test_notebook.py": 56,
+    "api/test_example_notebook.py": 56,
     "faults/test_brokers.py": 55,
     "families/e2e/test_command.py": 55,
     "families/limit/test_command.py": 50,

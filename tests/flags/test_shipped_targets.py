@@ -12,6 +12,7 @@ from streamgauge.flags import kafka_target
 from streamgauge.flags.shipped_targets import shipped_target
 from streamgauge.spec.loading import parse
 from streamgauge.spec.target import Target
+from streamgauge.spec.workload import Workload
 
 FILES = sorted(Path(streamgauge.__file__).parent.rglob("shipped/*.yaml"))
 
@@ -21,9 +22,14 @@ def test_there_are_some() -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.parent.name}/{file.stem}")
-def test_each_is_a_target_as_a_user_would_write_it(file: Path) -> None:
-    target = parse(Target, {"name": file.stem, **yaml.safe_load(file.read_text())}, str(file))
-    assert driver_class(target).name == target.driver
+def test_each_is_a_target_or_a_workload_as_a_user_would_write_it(file: Path) -> None:
+    content = yaml.safe_load(file.read_text())
+    if "targets" in content:
+        targets = list(parse(Workload, {"name": file.stem, **content}, str(file)).targets)
+    else:
+        targets = [parse(Target, {"name": file.stem, **content}, str(file))]
+    assert targets
+    assert [driver_class(target).name for target in targets] == [target.driver for target in targets]
 
 
 def test_it_is_found_beside_who_asks_and_is_theirs_alone() -> None:
