@@ -213,7 +213,7 @@ def test_nothing_is_left_of_a_command_that_is_ended(
     ("struck", "command_to_go_on"),
     [
         ("streamgauge.analysis.pipeline.checked_events", "analyze"),
-        ("streamgauge.cli.running.write_parts", "report"),
+        ("streamgauge.cli.reporting.write_parts", "report"),
     ],
 )
 def test_a_run_that_is_ended_after_its_last_case_says_how_to_go_on(
