@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from streamgauge.analysis.schema import spark_schema
 from streamgauge.core.run_dir import RunDir
@@ -32,7 +33,7 @@ def read_events(session: SparkSession, run: RunDir, table: Table) -> DataFrame:
     if not files:
         return session.createDataFrame(with_case.arrow_schema().empty_table())
     if run.is_in_a_cloud:
-        return _read_by_tasks(session, run, table, files)
+        return _read_by_tasks(session, run, table, files, spark_schema(with_case))
     return session.read.schema(spark_schema(with_case)).parquet(run.url(folder))
 
 
@@ -52,8 +53,9 @@ def _with_case(run: RunDir, table: Table, file: str, rows: pa.Table) -> pa.Table
     return part.append_column("case", pa.array([own] * part.num_rows, pa.string()))
 
 
-def _read_by_tasks(session: SparkSession, run: RunDir, table: Table, files: list[str]) -> DataFrame:
-    schema = spark_schema(Table(table.name, table.row, (*table.columns, _CASE)))
+def _read_by_tasks(
+    session: SparkSession, run: RunDir, table: Table, files: list[str], schema: StructType
+) -> DataFrame:
     location = run.location
 
     def each(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
