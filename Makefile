@@ -48,9 +48,9 @@ dist: $(VENV)/.dev  ## wheel and source archive in dist/, as PyPI takes them
 
 lock: $(VENV)/.dev  ## renew the locked requirements
 	$(PIP) uv
-	$(BIN)/uv pip compile --universal --generate-hashes --no-header -q --upgrade --extra build --extra all \
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header -q --no-strip-extras --upgrade --extra build --extra all \
 		pyproject.toml -o requirements/run.lock
-	$(BIN)/uv pip compile --universal --generate-hashes --no-header -q --upgrade --extra build --extra all \
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header -q --no-strip-extras --upgrade --extra build --extra all \
 		--extra dev \
 		pyproject.toml -o requirements/dev.lock
 

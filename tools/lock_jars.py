@@ -38,6 +38,9 @@ LOCKS = {
     # Apache's own client alone, for a machine that runs no broker. All of them are among the jars above.
     "kafka-clients": [
         Root(f"org.apache.kafka:kafka-clients:{KAFKA}"),
+        # What it reads tokens with (OAUTHBEARER), and does not bring along.
+        Root("com.fasterxml.jackson.core:jackson-databind:2.21.2"),
+        Root("org.bitbucket.b_c:jose4j:0.9.6"),
         Root("org.slf4j:slf4j-simple:1.7.36"),
     ],
     # Aeron's client and media driver in one jar, and what reads and writes protobuf orders.
