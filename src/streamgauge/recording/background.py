@@ -1,13 +1,15 @@
 """Writing finished chunks without stopping the hot loop.
 
-At a low rate a chunk is written soon after it is sealed, so that a killed agent loses seconds at
-most. At a high rate chunks are full when sealed: these stay in memory as long as there is room, so
-that writing does not compete with what is measured; past the limit they are written at once.
+At a low rate a chunk is written soon after it is sealed. At a high rate chunks are full when sealed:
+these stay in memory as long as there is room, so that writing does not compete with what is measured; past
+the limit they are written at once. Of what is only in memory the same thread keeps a journal.
 """
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -18,7 +20,9 @@ _CLOSE_DEADLINE_S = 600.0
 class BackgroundWriter:
     """A thread that runs `write` for chunks handed to it; the first failure is raised to the caller."""
 
-    def __init__(self) -> None:
+    def __init__(self, journal: Callable[[], None] = lambda: None, every_s: float = math.inf) -> None:
+        """`journal`: called so often, between two chunks."""
+        self._journal, self._every_s = journal, every_s
         self._pending: deque[tuple[int, Callable[[], None]]] = deque()
         self._held_bytes = 0
         self._urgent = False
@@ -56,16 +60,24 @@ class BackgroundWriter:
             raise self._failure
 
     def _run(self) -> None:
+        due_s = time.monotonic() + self._every_s
         while True:
             with self._wake:
                 while not (self._closing or (self._urgent and self._pending)):
-                    self._wake.wait()
-                if not self._pending:
+                    left_s = due_s - time.monotonic()
+                    if left_s <= 0:
+                        break
+                    self._wake.wait(min(left_s, threading.TIMEOUT_MAX))
+                is_wanted = self._closing or self._urgent
+                if self._closing and not self._pending:
                     return
-                size_bytes, write = self._pending.popleft()
+                size_bytes, write = self._pending.popleft() if is_wanted and self._pending else (0, _nothing)
                 if not self._pending:
                     self._urgent = False
             try:
+                if time.monotonic() >= due_s:
+                    self._journal()
+                    due_s = time.monotonic() + self._every_s
                 write()
             except Exception as error:
                 with self._wake:
@@ -75,3 +87,6 @@ class BackgroundWriter:
             with self._wake:
                 self._held_bytes -= size_bytes
                 self._wake.notify_all()
+
+
+def _nothing() -> None: ...

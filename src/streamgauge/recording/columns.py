@@ -7,13 +7,16 @@ some seconds, and is then written; memory stays bounded however long the run is.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.recording.background import BackgroundWriter
+from streamgauge.recording.finishing import finished_receives, finished_sends
+from streamgauge.recording.journal import Journal, Key
+from streamgauge.recording.kept import NUMPY, Keeping, KeptChunk
 from streamgauge.tables.column import Table
 from streamgauge.tables.events import RECEIVES, SENDS
 
@@ -23,8 +26,6 @@ _MOST_READY_CHUNKS = 24
 """Made before the clock starts: memory that is touched for the first time costs as much as filling it."""
 
 _LEAST_ROWS = 256
-
-_NUMPY = {"int8": np.int8, "int32": np.int32, "int64": np.int64}
 
 
 class Told(Protocol):
@@ -39,29 +40,48 @@ class Told(Protocol):
 class PartWriter(Protocol):
     """Takes one part of a table after another."""
 
-    def write(self, table: Table, columns: Mapping[str, Any]) -> None: ...
+    def write(self, table: Table, columns: Mapping[str, Any], then: Callable[[], None]) -> None:
+        """`then` is called once it is in a file."""
 
 
 class _Chunk:
     """Rows `first` to `first + used` of one table."""
 
-    def __init__(self, table: Table, rows: int) -> None:
-        self._rows = rows
-        self.columns: dict[str, NDArray[Any]] = {
-            column.name: np.zeros(rows, _NUMPY[column.kind])
-            for column in table.columns
-            if column.kind in _NUMPY
-        }
+    def __init__(self, table: Table, rows: int, memory: KeptChunk | None = None) -> None:
+        """`memory`: what to use, if it is to outlive this process."""
+        self._rows, self._memory = rows, memory
+        self.columns: dict[str, NDArray[Any]] = (
+            {c.name: np.zeros(rows, NUMPY[c.kind]) for c in table.columns if c.kind in NUMPY}
+            if memory is None
+            else memory.columns
+        )
         for values in self.columns.values():
             values.fill(0)  # touch the pages now, not in the hot loop
         self.bytes = sum(values.nbytes for values in self.columns.values())
         self.errors: dict[int, str] = {}
-        self.begin(0)
+        self._set_back(0)
 
     def begin(self, first: int) -> None:
+        if self._memory is not None:
+            self._memory.begin(first)
+        self._set_back(first)
+
+    def _set_back(self, first: int) -> None:
         self.first, self.used, self.told, self.opened_ns = first, 0, 0, 0
         self.sealed = False
         self.errors.clear()
+        # Of the journal: how many rows and acks it has, and which rows it has with theirs.
+        self.kept, self.kept_told = 0, 0
+        self.settled: NDArray[np.bool_] | None = None
+
+    def fail(self, sequence: int, error: str) -> None:
+        self.errors.setdefault(sequence, error)
+        if self._memory is not None:
+            self._memory.failed[sequence - self.first] = 1
+
+    def written(self) -> None:
+        if self._memory is not None:
+            self._memory.end()
 
     @property
     def room(self) -> int:
@@ -85,31 +105,72 @@ class _Chunk:
 class _ChunkedTable:
     """Chunks in use, spare ones, and the way to the file."""
 
-    def __init__(self, table: Table, files: PartWriter, writer: BackgroundWriter, expected_rows: int) -> None:
+    def __init__(
+        self,
+        table: Table,
+        number: int,
+        files: PartWriter,
+        writer: BackgroundWriter,
+        expected_rows: int,
+        keeping: Keeping | None,
+        partition: int | None = None,
+    ) -> None:
+        """`number`: of the stream; `partition`: that all of it goes to, if to one."""
+        self.number, self._keeping, self._partition = number, keeping, partition
         self._table, self._files, self._writer = table, files, writer
         # Hundreds of streams may share a process: a short one must not take the room of a long one.
         self._chunk_rows = min(CHUNK_ROWS, max(_LEAST_ROWS, expected_rows))
         ready = min(-(-expected_rows // self._chunk_rows) + 1, _MOST_READY_CHUNKS)
-        self._spare = [_Chunk(table, self._chunk_rows) for _ in range(ready)]
+        self._spare = [self._made_chunk() for _ in range(ready)]
         self._lock = threading.Lock()
+        self._in_use: list[_Chunk] = []
+        self._journal: Journal | None = None
+
+    def keep_in(self, journal: Journal) -> None:
+        """From now on, tell it what is in a file."""
+        self._journal = journal
+
+    def news(self) -> Iterator[tuple[Key, dict[str, Any]]]:
+        """By chunk: rows in no event file that were not asked for before, or have an ack since then."""
+        with self._lock:
+            chunks = list(self._in_use)
+        for chunk in chunks:
+            if (rows := self._new_rows(chunk)) is not None:
+                yield (self._table.name, self.number, chunk.first), rows
+
+    def _new_rows(self, chunk: _Chunk) -> dict[str, Any] | None:
+        raise NotImplementedError
 
     def _new_chunk(self, first: int) -> _Chunk:
         with self._lock:
             chunk = self._spare.pop() if self._spare else None
-        chunk = chunk or _Chunk(self._table, self._chunk_rows)
+        chunk = chunk or self._made_chunk()
         chunk.begin(first)
+        with self._lock:
+            self._in_use.append(chunk)
         return chunk
+
+    def _made_chunk(self) -> _Chunk:
+        if self._keeping is None:
+            return _Chunk(self._table, self._chunk_rows)
+        memory = self._keeping.chunk(self._table, self._chunk_rows, self.number, self._partition)
+        return _Chunk(self._table, self._chunk_rows, memory)
 
     def _hand_over(self, chunk: _Chunk) -> None:
         self._writer.put(chunk.bytes, lambda: self._write(chunk), soon=chunk.room > 0)
 
     def _write(self, chunk: _Chunk) -> None:
-        self._files.write(self._table, self._finished(chunk))
+        key, journal = (self._table.name, self.number, chunk.first), self._journal
+        self._files.write(
+            self._table, self._finished(chunk), lambda: None if journal is None else journal.release(key)
+        )
+        chunk.written()
         with self._lock:
+            self._in_use.remove(chunk)
             self._spare.append(chunk)
 
     def _finished(self, chunk: _Chunk) -> dict[str, Any]:
-        return {name: values[: chunk.used] for name, values in chunk.columns.items()}
+        raise NotImplementedError
 
 
 class SendColumns(_ChunkedTable):
@@ -128,13 +189,16 @@ class SendColumns(_ChunkedTable):
         *,
         place: tuple[int, int] | None = None,
         completions: bool = True,
+        keeping: Keeping | None = None,
     ) -> None:
-        """`place`: where everything is sent to. `completions`: acks will come."""
-        super().__init__(SENDS, files, writer, expected_rows)
-        self._producer, self._completions = producer, completions
-        self._partition = None if place is None else place[1]
+        """`place`: where everything is sent to. `completions`: acks will come. `keeping`: rows are to outlive
+        this process."""
+        partition = None if place is None else place[1]
+        super().__init__(SENDS, producer, files, writer, expected_rows, keeping, partition)
+        self._completions = completions
         self._open: list[_Chunk] = [self._new_chunk(0)]
         self._ends: NDArray[np.int64] | None = None
+        self._undecided: int | None = None
         self.handing_over = threading.RLock()
         self.sent = self.acked = self.failed = 0
 
@@ -201,13 +265,14 @@ class SendColumns(_ChunkedTable):
         with self.handing_over:
             self.failed += len(acks.errors)
             self.acked += len(sequences) - len(acks.errors)
+            # The stamp comes last: whoever looks at a row that has it finds all the rest.
+            for sequence, error in acks.errors.items():
+                self._chunk_of(sequence).fail(sequence, error)
             newest = self._open[-1]
             if int(sequences.min()) >= newest.first:
                 self._fill(newest, sequences, acks.partitions, acks.offsets, acked_ns)
             else:
                 self._fill_several(acks, acked_ns)
-            for sequence, error in acks.errors.items():
-                self._chunk_of(sequence).errors[sequence] = error
             self._hand_over_complete()
 
     def _add_ack(self, acks: Told, acked_ns: Any) -> None:
@@ -220,15 +285,29 @@ class SendColumns(_ChunkedTable):
             newest = self._open[-1]
             chunk = newest if sequence >= newest.first else self._chunk_of(sequence)
             row, columns = sequence - chunk.first, chunk.columns
-            columns["acked_ns"][row] = acked_ns if isinstance(acked_ns, int) else acked_ns.item()
             columns["partition"][row] = partition
             columns["offset"][row] = offset
+            columns["acked_ns"][row] = acked_ns if isinstance(acked_ns, int) else acked_ns.item()
             chunk.told += 1
             if self._ends is not None and offset >= 0:
                 topic = columns["topic"].item(row)
                 self._ends[topic, partition] = max(self._ends.item(topic, partition), offset + 1)
             if len(self._open) > 1:
                 self._hand_over_complete()
+
+    def hold_from(self, sequence: int) -> None:
+        """What becomes of messages from this one on is not decided yet, whatever acks say: their transaction
+        is open."""
+        with self.handing_over:
+            self._undecided = sequence
+            self._hand_over_complete()
+
+    def fail_from(self, sequence: int, error: str) -> None:
+        """All messages from this one on have failed, whatever acks said."""
+        with self.handing_over:
+            for chunk in self._open:
+                for failed in range(max(sequence, chunk.first), chunk.first + chunk.used):
+                    chunk.fail(failed, error)
 
     def close(self) -> None:
         """Hand over what is left; messages without an ack stay without one."""
@@ -248,7 +327,8 @@ class SendColumns(_ChunkedTable):
     def _hand_over_complete(self) -> None:
         # Without completions only failures are told, and these at once: one chunk back at the most.
         for chunk in self._open[: -1 if self._completions else -2]:
-            if chunk.sealed and (chunk.told == chunk.used or not self._completions):
+            is_decided = self._undecided is None or chunk.first + chunk.used <= self._undecided
+            if chunk.sealed and is_decided and (chunk.told == chunk.used or not self._completions):
                 self._open.remove(chunk)
                 self._hand_over(chunk)
 
@@ -266,9 +346,9 @@ class SendColumns(_ChunkedTable):
 
     def _fill(self, chunk: _Chunk, sequences: Any, partitions: Any, offsets: Any, acked_ns: Any) -> None:
         rows = _as_slice(sequences - chunk.first)
-        chunk.columns["acked_ns"][rows] = acked_ns
         chunk.columns["partition"][rows] = partitions
         chunk.columns["offset"][rows] = offsets
+        chunk.columns["acked_ns"][rows] = acked_ns
         chunk.told += len(sequences)
         if self._ends is not None:
             self._follow(chunk.columns["topic"][rows], partitions, np.asarray(offsets))
@@ -283,34 +363,59 @@ class SendColumns(_ChunkedTable):
         np.maximum.at(self._ends, (topics[known], where), offsets[known] + 1)
 
     def _finished(self, chunk: _Chunk) -> dict[str, Any]:
-        columns = super()._finished(chunk)
-        unknown = columns["acked_ns"] == 0
-        errors = np.full(chunk.used, None, object) if chunk.errors else None
-        for sequence, error in chunk.errors.items():
-            assert errors is not None
-            errors[sequence - chunk.first] = error
-        partitions = _known(columns["partition"], unknown | (columns["partition"] < 0))
+        rows = slice(0, chunk.used)
+        return finished_sends(self._rows(chunk, rows, chunk.columns["acked_ns"][rows]))
+
+    def _new_rows(self, chunk: _Chunk) -> dict[str, Any] | None:
+        used, told = chunk.used, chunk.told
+        if (used, told) == (chunk.kept, chunk.kept_told):
+            return None
+        # Stamps first, and a copy: acks go on coming meanwhile, and a row that has its stamp has the rest.
+        acked_ns = chunk.columns["acked_ns"][:used].copy()
+        is_acked = acked_ns != 0
+        if chunk.settled is None:
+            chunk.settled = np.zeros(len(chunk.columns["acked_ns"]), np.bool_)
+        wanted = is_acked & ~chunk.settled[:used]
+        wanted[chunk.kept :] = True
+        chunk.settled[:used] = is_acked
+        chunk.kept, chunk.kept_told = used, told
+        numbers = np.flatnonzero(wanted)
+        if not len(numbers):
+            return None
+        rows = _as_slice(numbers)
+        return self._rows(chunk, rows, acked_ns[rows])
+
+    def _rows(self, chunk: _Chunk, rows: Any, acked_ns: NDArray[np.int64]) -> dict[str, Any]:
+        """As they lie in memory; what no ack has told yet is below 0."""
+        columns = {name: values[rows] for name, values in chunk.columns.items()}
+        unknown, count = acked_ns == 0, len(acked_ns)
+        if unknown.any():
+            columns |= {name: np.where(unknown, -1, columns[name]) for name in ("partition", "offset")}
         if self._partition is not None:
-            partitions = np.full(chunk.used, self._partition, np.int32)
-        return {
-            **columns,
-            "producer": np.full(chunk.used, self._producer, np.int32),
-            "sequence": np.arange(chunk.first, chunk.first + chunk.used),
-            "partition": partitions,
-            "offset": _known(columns["offset"], unknown | (columns["offset"] < 0)),
-            "acked_ns": _known(columns["acked_ns"], unknown),
-            "error": errors,
-        }
+            columns["partition"] = np.full(count, self._partition, np.int32)
+        sequence = chunk.first + (
+            np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows.astype(np.int64)
+        )
+        columns |= {"producer": np.full(count, self.number, np.int32), "sequence": sequence}
+        if chunk.errors:
+            told = dict(chunk.errors)
+            columns["error"] = np.array([told.get(each) for each in sequence.tolist()], object)
+        return {**columns, "acked_ns": acked_ns}
 
 
 class ReceiveColumns(_ChunkedTable):
     """One row a record received, in the order of arrival."""
 
     def __init__(
-        self, consumer: int, files: PartWriter, writer: BackgroundWriter, expected_rows: int = CHUNK_ROWS
+        self,
+        consumer: int,
+        files: PartWriter,
+        writer: BackgroundWriter,
+        expected_rows: int = CHUNK_ROWS,
+        *,
+        keeping: Keeping | None = None,
     ) -> None:
-        super().__init__(RECEIVES, files, writer, expected_rows)
-        self._consumer = consumer
+        super().__init__(RECEIVES, consumer, files, writer, expected_rows, keeping)
         self._chunk = self._new_chunk(0)
         self.received = 0
 
@@ -378,18 +483,19 @@ class ReceiveColumns(_ChunkedTable):
         self._chunk = self._new_chunk(self.received)
 
     def _finished(self, chunk: _Chunk) -> dict[str, Any]:
-        columns = super()._finished(chunk)
+        return finished_receives(self._rows(chunk, 0, chunk.used))
+
+    def _new_rows(self, chunk: _Chunk) -> dict[str, Any] | None:
+        used, kept = chunk.used, chunk.kept
+        chunk.kept = used
+        return self._rows(chunk, kept, used) if used > kept else None
+
+    def _rows(self, chunk: _Chunk, begin: int, end: int) -> dict[str, Any]:
         return {
-            **columns,
-            "consumer": np.full(chunk.used, self._consumer, np.int32),
-            "arrival": np.arange(chunk.first, chunk.first + chunk.used),
-            "broker_ms": _known(columns["broker_ms"], columns["broker_time"] == 0),
+            **{name: values[begin:end] for name, values in chunk.columns.items()},
+            "consumer": np.full(end - begin, self.number, np.int32),
+            "arrival": np.arange(chunk.first + begin, chunk.first + end),
         }
-
-
-def _known(values: NDArray[Any], unknown: NDArray[np.bool_]) -> Any:
-    """Nulls where unknown; where all are known it is the column itself, which nobody has to copy."""
-    return np.ma.array(values, mask=unknown) if unknown.any() else values
 
 
 def _as_slice(rows: NDArray[np.int64]) -> NDArray[np.int64] | slice:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -19,10 +19,14 @@ class GatheredFiles:
     def __init__(self, files: EventFiles) -> None:
         self._files = files
         self._parts: dict[Table, list[pa.Table]] = {}
+        self._then: list[Callable[[], None]] = []
         self._oldest_ns = 0
 
-    def write(self, table: Table, columns: Mapping[str, Any]) -> None:
-        """One part. Whoever made it uses its memory again, so this keeps a copy."""
+    def write(
+        self, table: Table, columns: Mapping[str, Any], then: Callable[[], None] = lambda: None
+    ) -> None:
+        """One part; `then` is called when its file is written. Whoever made it uses its memory again, so
+        this keeps a copy."""
         parts = self._parts.setdefault(table, [])
         now_ns = time.monotonic_ns()
         if not any(self._parts.values()):
@@ -32,6 +36,7 @@ class GatheredFiles:
                 table, {name: None if column is None else column.copy() for name, column in columns.items()}
             )
         )
+        self._then.append(then)
         rows = sum(part.num_rows for part in parts)
         if rows >= CHUNK_ROWS or now_ns - self._oldest_ns > SEAL_AFTER_NS:
             self.flush()
@@ -41,3 +46,6 @@ class GatheredFiles:
         gathered, self._parts = self._parts, {}
         for table, parts in gathered.items():
             self._files.write_table(table, pa.concat_tables(parts))
+        told, self._then = self._then, []
+        for then in told:
+            then()

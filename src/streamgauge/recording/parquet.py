@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,17 @@ class EventFiles:
         self._parts: dict[str, int] = {}
         self.rows: dict[str, int] = {}
 
-    def write(self, table: Table, columns: Mapping[str, Any]) -> None:
-        """Write one part. A masked array's masked values become nulls."""
+    def go_on(self, table: Table, parts: int, rows: int) -> None:
+        """Behind what there is of it already."""
+        if parts:
+            self._parts[table.name], self.rows[table.name] = parts, rows
+
+    def write(
+        self, table: Table, columns: Mapping[str, Any], then: Callable[[], None] = lambda: None
+    ) -> None:
+        """Write one part, `then` that. A masked array's masked values become nulls."""
         self.write_table(table, arrow_table(table, columns))
+        then()
 
     def write_table(self, table: Table, content: pa.Table) -> None:
         if content.num_rows == 0:
