@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 from streamgauge.core.errors import BadInput
@@ -11,11 +12,13 @@ from streamgauge.drivers.contract import (
     Capabilities,
     ConsumerOptions,
     Driver,
+    Need,
     PartitionState,
     ProducerOptions,
     SharedSetting,
 )
 from streamgauge.drivers.kafka.connection import for_librdkafka, login
+from streamgauge.drivers.kafka.security import ENDPOINT_SUFFIX, Security, read_security_file
 from streamgauge.drivers.kafka.settings import KafkaSettings, Library, Role, in_force, translate
 from streamgauge.drivers.kafka.topics import KafkaTopics, TopicFound
 from streamgauge.spec.target import Target
@@ -47,21 +50,36 @@ class KafkaDriver(Driver):
 
     def __init__(self, target: Target, endpoints: Mapping[str, str]) -> None:
         self.settings = self.settings_model.model_validate(target.settings)
+        self.security, place = self._security(endpoints)
         bootstrap = (
-            self.settings.bootstrap or endpoints.get("bootstrap") or target.client.get(self.bootstrap_name)
+            self.settings.bootstrap
+            or endpoints.get("bootstrap")
+            or target.client.get(self.bootstrap_name)
+            or place
         )
         if not bootstrap:
             raise BadInput(
                 f"target {target.name}: settings.bootstrap: no Kafka address, and no system to start"
             )
         self.target = target
-        self._client = {**target.client, self.bootstrap_name: bootstrap}
-        connection = for_librdkafka(self.library, target)
+        self._client = {
+            **self.security.words(self.library),
+            **target.client,
+            self.bootstrap_name: bootstrap,
+        }
+        connection = {**self.security.words("librdkafka"), **for_librdkafka(self.library, target)}
         if not self.settings.bootstrap and f"bootstrap{LOGIN}" in endpoints:
             token = run_token()
             self._client |= login(self.library, RUN_USER, token)
             connection |= login("librdkafka", RUN_USER, token)
         self._topics = KafkaTopics({**connection, "bootstrap.servers": str(bootstrap)})
+
+    def _security(self, endpoints: Mapping[str, str]) -> tuple[Security, str | None]:
+        """Of the file that was given; else of the system's, where it is that which is meant."""
+        file: Path | str | None = self.settings.security_file
+        if file is None and not self.settings.bootstrap:
+            file = endpoints.get(f"bootstrap{ENDPOINT_SUFFIX}")
+        return (Security(), None) if file is None else read_security_file(Path(file).expanduser())
 
     def check_reachable(self, deadline_s: float) -> dict[str, Any]:
         return {**self.library_version(), **self._topics.check_reachable(deadline_s)}
@@ -74,6 +92,9 @@ class KafkaDriver(Driver):
 
     def prepare_topics(self, topics: Topics, names: tuple[str, ...]) -> list[str]:
         return self._topics.prepare(topics, names)
+
+    def check_rights(self, topics: tuple[str, ...], need: Need) -> None:
+        self._topics.check_rights(topics, need)
 
     def remove_topics(self, names: list[str]) -> None:
         self._topics.remove(names)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from streamgauge.drivers.contract import SharedSetting
@@ -21,7 +22,10 @@ class KafkaSettings(ClientSettings):
     """What every Kafka driver takes."""
 
     bootstrap: str | None = None
-    """host:port[,host:port …]; else the system that the run starts, or `cluster up`."""
+    """host:port[,host:port …]; by default the system that the run starts, or `cluster up`."""
+    security_file: Path | None = None
+    """Java's client properties, as Kafka's own tools take them with --command-config: of a cluster that asks
+    who we are. Whatever the library, it is told in its own words; `client:` wins."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
-from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
-from streamgauge.drivers.contract import PartitionState
+from streamgauge.core.errors import BadInput, Refused, StreamgaugeError, Unreachable
+from streamgauge.drivers.contract import Need, PartitionState
+from streamgauge.drivers.kafka.admission import Admission
+from streamgauge.drivers.kafka.rights import check_rights, is_denied, lacking
 from streamgauge.spec.topics import Topics
 
 LOGGER = logging.getLogger("streamgauge.librdkafka")
@@ -22,6 +24,7 @@ LOGGER = logging.getLogger("streamgauge.librdkafka")
 _TOPIC_DEADLINE_S = 30.0
 _DELETE_DEADLINE_S = 10.0
 _LEADER_LOOK_S = 0.05
+_ANSWER_LOOK_S = 0.5
 
 
 class TopicFound(NamedTuple):
@@ -35,7 +38,7 @@ class KafkaTopics:
     def __init__(self, client: Mapping[str, Any]) -> None:
         self._client = dict(client)
         self._address = str(client["bootstrap.servers"])
-        self._last_error = ""
+        self._admission = Admission(self._client)
 
     def check_reachable(self, deadline_s: float) -> dict[str, Any]:
         cluster = self._cluster(deadline_s)
@@ -84,6 +87,9 @@ class KafkaTopics:
             self._make(new, topics.partitions)
         return missing
 
+    def check_rights(self, names: tuple[str, ...], need: Need) -> None:
+        check_rights(self._admin, names, need)
+
     def remove(self, names: list[str]) -> None:
         """A topic that somebody else has deleted is gone as well."""
         if names:
@@ -117,16 +123,23 @@ class KafkaTopics:
             time.sleep(0.05)
 
     def partition_state(self, topic: str, partition: int) -> PartitionState:
-        """Waits while there is no leader: somebody is elected just now."""
+        """Waits while there is no leader, or no answer: somebody is elected just now, and whom we asked may
+        be the broker that has gone."""
         deadline = time.monotonic() + _TOPIC_DEADLINE_S
-        while time.monotonic() < deadline:
-            known = self._cluster(_TOPIC_DEADLINE_S).topics.get(topic)
+        silence: Unreachable | None = None
+        while (left_s := deadline - time.monotonic()) > 0:
+            try:
+                known = self._cluster(left_s).topics.get(topic)
+            except Unreachable as error:
+                silence = error
+                time.sleep(_LEADER_LOOK_S)
+                continue
             found = None if known is None else known.partitions.get(partition)
             if found is not None and found.leader >= 0:
                 names = (tuple(f"broker-{n}" for n in ids) for ids in (found.replicas, found.isrs))
                 return PartitionState(f"broker-{found.leader}", *names)
             time.sleep(_LEADER_LOOK_S)
-        raise Unreachable(
+        raise silence or Unreachable(
             f"Kafka at {self._address}: {topic}/{partition} has no leader after {_TOPIC_DEADLINE_S:g} s"
         )
 
@@ -144,23 +157,32 @@ class KafkaTopics:
     @cached_property
     def _admin(self) -> AdminClient:
         try:
-            return AdminClient({**self._client, "error_cb": self._note_error}, logger=LOGGER)
+            settings = {**self._client, "error_cb": self._admission.error_cb}
+            return AdminClient(settings, logger=LOGGER)
         except KafkaException as error:
             raise bad_setting(error) from None
 
     def _cluster(self, deadline_s: float) -> Any:
         """The cluster as it says it is now."""
-        try:
-            return self._admin.list_topics(timeout=deadline_s)
-        except KafkaException as error:
-            why = self._last_error or error.args[0].str()
+        until = time.monotonic() + deadline_s
+        while True:
+            left_s = max(until - time.monotonic(), 0.001)
+            try:
+                return self._admin.list_topics(timeout=min(left_s, _ANSWER_LOOK_S))
+            except KafkaException as error:
+                self._admin.poll(0)
+                if (why := self._admission.refusal()) is not None:
+                    raise Refused(
+                        f"Kafka at {self._address} does not let us in: {why}; "
+                        "check the target's security settings"
+                    ) from None
+                if left_s > _ANSWER_LOOK_S:
+                    continue
+                why = self._admission.last_words(error.args[0].str())
             raise Unreachable(
                 f"Kafka at {self._address} did not answer within {deadline_s:g} s: {why}; "
                 "check the address and that the broker is up"
-            ) from None
-
-    def _note_error(self, error: Any) -> None:
-        self._last_error = error.str()
+            )
 
     def _wait_for_leaders(self, names: list[str], partitions: int) -> None:
         """A new topic can be used only when each partition has a leader."""
@@ -203,6 +225,8 @@ def _settle(
             if isinstance(error, KafkaException) and error.args[0].code() in also_fine:
                 continue
             why = error.args[0].str() if isinstance(error, KafkaException) else "no answer"
+            if isinstance(error, KafkaException) and is_denied(error):
+                failure = failure or lacking(f"topic {name}", "Create" if what == "made" else "Delete")
             failure = failure or BadInput(f"load.topics: topic {name} could not be {what}: {why}")
     if failure is not None:
         raise failure

@@ -60,14 +60,16 @@ class ConnectionSettings(SpecModel):
     group_id: Text | None = Field(
         default=None,
         alias="group.id",
-        description="Consumer group; else `ADAPTER_SET-CONNECTION-random`, new at each start.",
+        description="Consumer group; by default `ADAPTER_SET-CONNECTION-random`, a new one at each start.",
     )
     encryption: EncryptionSettings = EncryptionSettings()
     authentication: AuthenticationSettings = AuthenticationSettings()
     registry: RegistrySettings = Field(default=RegistrySettings(), alias="schema.registry")
 
     consume_from: Literal["LATEST", "EARLIEST"] = Field(
-        default="LATEST", alias="record.consume.from", description="Where a group without offsets begins."
+        default="LATEST",
+        alias="record.consume.from",
+        description="Where a group without committed offsets begins.",
     )
     reads_unwatched: Flag = Field(
         default=True,
@@ -78,7 +80,7 @@ class ConnectionSettings(SpecModel):
     max_poll_records: Annotated[int, Field(ge=1, le=100_000)] = Field(
         default=500,
         alias="record.consume.with.max.poll.records",
-        description="Most records handed over at once.",
+        description="The most records handed over at once.",
     )
     session_timeout_ms: Annotated[int, Field(ge=1, le=3_600_000)] = Field(
         default=45_000,
@@ -88,35 +90,38 @@ class ConnectionSettings(SpecModel):
     max_poll_interval_ms: Annotated[int, Field(ge=1, le=86_400_000)] = Field(
         default=30_000,
         alias="record.consume.with.max.poll.interval.ms",
-        description="Kafka's max.poll.interval.ms; raised to the session timeout, as librdkafka demands.",
+        description="Kafka's max.poll.interval.ms; raised to the session timeout if lower, because "
+        "librdkafka requires it.",
     )
     num_threads: Annotated[int, Field(ge=-1)] = Field(
         default=1,
         alias="record.consume.with.num.threads",
-        description="Taken, without effect: one thread maps records, in the order of their partitions.",
+        description="Accepted, but has no effect: one thread maps records, in partition order.",
     )
     order_strategy: Literal["ORDER_BY_PARTITION", "ORDER_BY_KEY", "UNORDERED"] = Field(
         default="ORDER_BY_PARTITION",
         alias="record.consume.with.order.strategy",
-        description="Taken; the order is always that of the partition, which meets all three.",
+        description="Accepted, but has no effect: the order is always that of the partition, which satisfies "
+        "all three.",
     )
     key: EvaluatorSettings = Field(default=EvaluatorSettings(), alias="record.key.evaluator")
     value: EvaluatorSettings = Field(default=EvaluatorSettings(), alias="record.value.evaluator")
     error_strategy: Literal["IGNORE_AND_CONTINUE", "FORCE_UNSUBSCRIPTION"] = Field(
         default="IGNORE_AND_CONTINUE",
         alias="record.extraction.error.strategy",
-        description="A record that cannot be mapped is passed over, or ends all subscriptions.",
+        description="Whether a record that cannot be mapped is skipped, or ends all subscriptions.",
     )
 
     templates: dict[str, ItemTemplate] = Field(
         default={},
         alias="item-template",
-        description="`prefix-#{name=EXPRESSION,…}`: items that records are matched with.",
+        description="`prefix-#{name=EXPRESSION,…}`: the items that records are matched to.",
     )
     targets: dict[str, Targets] = Field(
         default={},
         alias="map",
-        description="Items and `item-template.NAME`s that the topic's records go to; at least one topic.",
+        description="The items and `item-template.NAME`s that the topic's records go to; at least one topic "
+        "is required.",
     )
     topics_are_patterns: Flag = Field(
         default=False, alias="map.regex.enable", description="Whether TOPIC is a regular expression."
@@ -124,27 +129,28 @@ class ConnectionSettings(SpecModel):
     fields: dict[str, FieldExpression] = Field(
         default={},
         alias="field",
-        description="`#{EXPRESSION}`; for `field.*`: `#{EXPRESSION.*}`; at least one.",
+        description="`#{EXPRESSION}`; for `field.*`: `#{EXPRESSION.*}`; at least one field is required.",
     )
     skip_failed: Flag = Field(
         default=False,
         alias="fields.skip.failed.mapping.enable",
-        description="Whether a field that cannot be had is left out, instead of the record.",
+        description="Whether a field that cannot be mapped is left out, rather than the whole record.",
     )
     non_scalars: Flag = Field(
         default=False,
         alias="fields.map.non.scalar.values.enable",
-        description="Whether objects and lists become JSON text, instead of an error.",
+        description="Whether objects and lists become JSON text, rather than an error.",
     )
     evaluate_as_command: Flag = Field(
         default=False,
         alias="fields.evaluate.as.command.enable",
-        description="Whether records say ADD, UPDATE or DELETE in field `command`, for field `key`.",
+        description="Whether records say ADD, UPDATE or DELETE in the field `command`, for the row in the "
+        "field `key`.",
     )
     auto_command: Flag = Field(
         default=False,
         alias="fields.auto.command.mode.enable",
-        description="Whether to make up `command`: DELETE for null values, else ADD or UPDATE.",
+        description="Whether to fill in `command`: DELETE for null values, otherwise ADD or UPDATE.",
     )
 
     @field_validator("num_threads")

@@ -42,12 +42,12 @@ class EvaluatorSettings(SpecModel):
     schema_registry: Flag = Field(
         default=False,
         alias="schema.registry.enable",
-        description="Whether records carry a registered schema's number.",
+        description="Whether records carry the id of a registered schema.",
     )
     message_type: Text | None = Field(
         default=None,
         alias="protobuf.message.type",
-        description="PROTOBUF with a descriptor file: which message.",
+        description="PROTOBUF with a descriptor file: the message type.",
     )
     pairs_separator: Character = Field(
         default=",", alias="kvp.pairs.separator", description="KVP: between pairs."

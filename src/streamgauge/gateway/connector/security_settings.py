@@ -24,10 +24,12 @@ class TlsSettings(SpecModel):
         default=PROTOCOLS, alias="enabled.protocols", description="Versions allowed."
     )
     cipher_suites: Names | None = Field(
-        default=None, alias="cipher.suites", description="Suites allowed, by Java's or OpenSSL's names."
+        default=None,
+        alias="cipher.suites",
+        description="Cipher suites allowed, by Java's or OpenSSL's names.",
     )
     truststore_path: Path | None = Field(
-        default=None, alias="truststore.path", description="Certificates to trust; else the system's."
+        default=None, alias="truststore.path", description="Certificates to trust; by default the system's."
     )
     truststore_password: Secret | None = Field(
         default=None, alias="truststore.password", description="Its password."
@@ -36,22 +38,22 @@ class TlsSettings(SpecModel):
     hostname_verification: Flag = Field(
         default=False,
         alias="hostname.verification.enable",
-        description="Whether names must fit the certificate.",
+        description="Whether the host name must match the certificate.",
     )
     keystore_enable: Flag = Field(
-        default=False, alias="keystore.enable", description="Whether to show a certificate of our own."
+        default=False, alias="keystore.enable", description="Whether to present a client certificate."
     )
     keystore_path: Path | None = Field(
         default=None,
         alias="keystore.path",
-        description="Our certificate and key; required with `keystore.enable`.",
+        description="The client certificate and key; required with `keystore.enable`.",
     )
     keystore_password: Secret | None = Field(
         default=None, alias="keystore.password", description="Its password."
     )
     keystore_type: StoreType = Field(default="JKS", alias="keystore.type", description="Its format.")
     key_password: Secret | None = Field(
-        default=None, alias="keystore.key.password", description="The key's own password; else the store's."
+        default=None, alias="keystore.key.password", description="The key's password; by default the store's."
     )
 
     @field_validator("enabled_protocols")
@@ -72,20 +74,22 @@ class TlsSettings(SpecModel):
 class EncryptionSettings(TlsSettings):
     """TLS to Kafka."""
 
-    enable: Flag = Field(default=False, description="Whether to speak TLS with Kafka.")
+    enable: Flag = Field(default=False, description="Whether to use TLS with Kafka.")
 
 
 class AuthenticationSettings(SpecModel):
     """SASL to Kafka."""
 
-    enable: Flag = Field(default=False, description="Whether to log in at Kafka.")
+    enable: Flag = Field(default=False, description="Whether to log in to Kafka.")
     mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI"] = Field(
         default="PLAIN", description="SASL mechanism. AWS_MSK_IAM is not supported."
     )
     username: Text | None = Field(default=None, description="For PLAIN and SCRAM.")
     password: Secret | None = Field(default=None, description="For PLAIN and SCRAM.")
     service_name: Text | None = Field(
-        default=None, alias="gssapi.kerberos.service.name", description="For GSSAPI: Kafka's Kerberos name."
+        default=None,
+        alias="gssapi.kerberos.service.name",
+        description="For GSSAPI: Kafka's Kerberos service name.",
     )
     key_tab_enable: Flag = Field(
         default=False, alias="gssapi.key.tab.enable", description="For GSSAPI: whether to use a keytab."
@@ -94,15 +98,15 @@ class AuthenticationSettings(SpecModel):
     store_key_enable: Flag = Field(
         default=False,
         alias="gssapi.store.key.enable",
-        description="Taken, without effect: there is no JVM to keep it.",
+        description="Accepted, but has no effect: there is no JVM to keep the key.",
     )
     principal: Text | None = Field(
-        default=None, alias="gssapi.principal", description="Who we are to Kerberos."
+        default=None, alias="gssapi.principal", description="Our Kerberos principal."
     )
     ticket_cache_enable: Flag = Field(
         default=False,
         alias="gssapi.ticket.cache.enable",
-        description="Whether to use tickets that are there already.",
+        description="Whether to use the ticket cache.",
     )
 
     @field_validator("mechanism", mode="before")
@@ -131,11 +135,13 @@ class RegistrySettings(SpecModel):
     """Confluent's Schema Registry."""
 
     provider: Literal["CONFLUENT"] = Field(
-        default="CONFLUENT", description="Whose registry. AZURE is not supported."
+        default="CONFLUENT", description="Which registry. AZURE is not supported."
     )
-    url: Text | None = Field(default=None, description="http:// or https:// address.")
+    url: Text | None = Field(default=None, description="Its http:// or https:// address.")
     basic_enable: Flag = Field(
-        default=False, alias="confluent.basic.authentication.enable", description="Whether to log in there."
+        default=False,
+        alias="confluent.basic.authentication.enable",
+        description="Whether to log in to the registry.",
     )
     basic_username: Text | None = Field(
         default=None, alias="confluent.basic.authentication.username", description="Required to log in."

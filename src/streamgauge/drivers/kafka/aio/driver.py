@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import aiokafka
+from aiokafka.abc import AbstractTokenProvider
 from aiokafka.errors import KafkaError
 from aiokafka.helpers import create_ssl_context
 
@@ -28,6 +29,7 @@ from streamgauge.drivers.fates import Fates
 from streamgauge.drivers.kafka.consumer import SeeksStart, unreadable
 from streamgauge.drivers.kafka.driver import ClientSettings, KafkaDriver
 from streamgauge.drivers.kafka.records import received
+from streamgauge.drivers.kafka.tokens import Tokens, handed_over
 from streamgauge.payload.making import Outgoing
 
 _CONNECT_S = 15.0
@@ -44,11 +46,27 @@ class KafkaAio(KafkaDriver):
         return {"aiokafka": aiokafka.__version__}
 
     def producer(self, options: ProducerOptions) -> Producer:
-        return BlockingProducer(AioProducer(self.producer_settings(options, {}), options))
+        return BlockingProducer(
+            AioProducer(
+                self.producer_settings(options, handed_over(self.security.tokens, _TokenProvider)), options
+            )
+        )
 
     def consumer(self, options: ConsumerOptions) -> Consumer:
-        own = {"enable_auto_commit": False, "group_id": options.group}
+        own = {
+            "enable_auto_commit": False,
+            "group_id": options.group,
+            **handed_over(self.security.tokens, _TokenProvider),
+        }
         return BlockingConsumer(AioConsumer(self.consumer_settings(options, own), options))
+
+
+class _TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+
+    async def token(self) -> str:
+        return await asyncio.to_thread(self._tokens.get)
 
 
 class _AioClient(AsyncClient):
@@ -184,9 +202,11 @@ def _made(kind: Any, settings: ClientSettings) -> Any:
     client = dict(settings.native)
     # A context is an object, which no file can hold: it is made of the files that it needs.
     files = {name: client.pop(f"ssl_{name}") for name in _TLS_FILES if f"ssl_{name}" in client}
+    checks_host = client.pop("ssl_check_hostname", True)
     try:
         if files or "SSL" in str(client.get("security_protocol")):
             client["ssl_context"] = create_ssl_context(**files)
+            client["ssl_context"].check_hostname = checks_host
         return kind(**client)
     except (TypeError, ValueError, RuntimeError, OSError) as error:
         raise BadInput(f"target: client: aiokafka: {error}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -22,6 +23,7 @@ from streamgauge.drivers.kafka.topics import LOGGER, bad_setting
 from streamgauge.native.loading import Loop
 from streamgauge.payload.header import RECORD_HEADER
 
+_COMMITTED_S = 10.0
 _CONSUME_AT_ONCE = 2000
 """Measured: 500 reads fewer messages of 100 B a second, and so does 4000."""
 
@@ -32,6 +34,8 @@ class RdkafkaConsumer(KafkaConsumer):
         self._settings = settings
         self._ends: dict[tuple[int, int], int] = {}
         """Where the end of a partition was reached, which may be behind its last record."""
+        self._begun: dict[tuple[int, int], int] = {}
+        """Of a member of a group: where each partition was begun that was dealt out last."""
         self._told: list[Trouble] = []
         """What came by the client's error callback: to be looked at when the call is over that it came in."""
         native = {**settings.native, "error_cb": self._on_error}
@@ -60,7 +64,34 @@ class RdkafkaConsumer(KafkaConsumer):
         return TopicPartition(self._options.topics[topic], partition, self._start.get(place, 0))
 
     def _on_assign(self, consumer: confluent_kafka.Consumer, places: list[TopicPartition]) -> None:
-        consumer.assign([self._from_start((self._topic_numbers[p.topic], p.partition)) for p in places])
+        numbers = [(self._topic_numbers[place.topic], place.partition) for place in places]
+        begun = [self._from_start(number) for number in numbers]
+        if self._options.commits:
+            for place, known in zip(begun, self._committed(begun), strict=True):
+                place.offset = max(place.offset, known)
+        self._begun = {number: place.offset for number, place in zip(numbers, begun, strict=True)}
+        consumer.assign(begun)
+
+    def _committed(self, places: list[TopicPartition]) -> list[int]:
+        """How far members of the group say that they have read; below 0: nobody said."""
+        try:
+            return [place.offset for place in self._consumer.committed(places, _COMMITTED_S)]
+        except KafkaException as error:
+            LOGGER.warning("consumer %s: committed offsets: %s", self._options.number, error.args[0].str())
+            return [-1] * len(places)
+
+    def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
+        """Where others may be gone, somebody has to have read what was theirs."""
+        if not super().caught_up(ends):
+            return False
+        if not self._options.commits:
+            return True
+        with suppress(KafkaException):  # nothing read since the last time
+            self._consumer.commit(asynchronous=False)
+        own = {number for number, _ in self._positions()}
+        others = [place for place in ends if place not in own]
+        known = self._committed([TopicPartition(self._options.topics[t], p) for t, p in others])
+        return all(offset >= ends[place] for place, offset in zip(others, known, strict=True))
 
     def _ends_known(self) -> bool:
         places = self._consumer.assignment()
@@ -144,7 +175,7 @@ class RdkafkaConsumer(KafkaConsumer):
     def _positions(self) -> Iterable[tuple[tuple[int, int], int]]:
         for place in self._consumer.position(self._consumer.assignment()):
             number = (self._topic_numbers[place.topic], place.partition)
-            begun = place.offset if place.offset >= 0 else self._start.get(number, 0)
+            begun = place.offset if place.offset >= 0 else self._begun.get(number, self._start.get(number, 0))
             yield number, max(begun, self._ends.get(number, 0))
 
     def _without_events(self, records: list[Message]) -> list[Message]:

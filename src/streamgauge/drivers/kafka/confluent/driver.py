@@ -13,6 +13,7 @@ from typing import Any, Literal
 import confluent_kafka
 from pydantic import Field
 
+from streamgauge.core.errors import NotInstalled
 from streamgauge.drivers.contract import (
     Consumer,
     ConsumerOptions,
@@ -23,7 +24,6 @@ from streamgauge.drivers.contract import (
 from streamgauge.drivers.kafka.confluent.consumer import RdkafkaConsumer
 from streamgauge.drivers.kafka.confluent.native_producer import native_producer
 from streamgauge.drivers.kafka.confluent.producer import RdkafkaProducer
-from streamgauge.drivers.kafka.confluent.swarm import KafkaSwarm
 from streamgauge.drivers.kafka.driver import KafkaDriver
 from streamgauge.drivers.kafka.settings import KafkaSettings
 from streamgauge.drivers.swarm import Heard, HeardRows, Swarm, SwarmDriver, SwarmOptions
@@ -49,7 +49,9 @@ class Settings(KafkaSettings):
 class KafkaConfluent(KafkaDriver, SwarmDriver):
     name = "kafka_confluent"
     library = "librdkafka"
-    capabilities = replace(KafkaDriver.capabilities, placed=True, unreported=True, transactional=True)
+    capabilities = replace(
+        KafkaDriver.capabilities, placed=True, unreported=True, transactional=True, commits=True
+    )
     settings_model = Settings
     bootstrap_name = "bootstrap.servers"
     # Without it librdkafka pauses for up to a second whenever it has read 64 MB ahead.
@@ -59,6 +61,14 @@ class KafkaConfluent(KafkaDriver, SwarmDriver):
         return {"librdkafka": confluent_kafka.libversion()[0]}
 
     def swarm(self, options: SwarmOptions, heard: Heard, heard_rows: HeardRows | None = None) -> Swarm:
+        try:
+            # Only a swarm parses JSON, with a library that comes with the gateway.
+            from streamgauge.drivers.kafka.confluent.swarm import KafkaSwarm
+        except ImportError as error:
+            raise NotInstalled(
+                f"clients of a fan-out cannot be made: {error}; install what they need: "
+                "pip install 'streamgauge[gateway]'"
+            ) from error
         own: dict[str, Any] = {
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,
@@ -87,8 +97,11 @@ class KafkaConfluent(KafkaDriver, SwarmDriver):
         return native_producer(self.producer_settings(options, {}), options, messages, spin_us)
 
     def consumer(self, options: ConsumerOptions) -> Consumer:
-        # Nothing is ever committed, so no offsets need be kept for it.
-        own: dict[str, Any] = {"enable.auto.commit": False, "enable.auto.offset.store": False}
+        # Where nothing is ever committed, no offsets need be kept for it.
+        own: dict[str, Any] = {
+            "enable.auto.commit": options.commits,
+            "enable.auto.offset.store": options.commits,
+        }
         own["topic.metadata.propagation.max.ms"] = _TOPIC_NEWS_MS
         own["group.id"] = options.group or f"streamgauge-{options.number}"
         if options.transactions:

@@ -37,9 +37,12 @@ _WAKE = ctypes.c_uint64(1)
 
 def takes(settings: Mapping[str, Any]) -> bool:
     """Whether all of them are such as librdkafka takes by itself: words and numbers, no functions of Python,
-    and no tokens that somebody has to fetch when it asks for them."""
+    and no tokens but such as it fetches itself."""
     by_token = "OAUTHBEARER" in (settings.get("sasl.mechanism"), settings.get("sasl.mechanisms"))
-    return not by_token and all(isinstance(value, (str, int, float)) for value in settings.values())
+    fetches = str(settings.get("sasl.oauthbearer.method")).lower() == "oidc"
+    if by_token and not fetches:
+        return False
+    return all(isinstance(value, (str, int, float)) for value in settings.values())
 
 
 class OwnClient:

@@ -113,8 +113,13 @@ class RdkafkaProducer(Producer):
                 later = {**message, "on_delivery": self._report, "partition": self._partition}
                 self._left.append((topic, later))
             else:
-                carried = message["value"] if self._carrier == "value" else message["key"]
-                self._failed.append((error, carried))
+                self._failed.append((error, self._carried_in(message)))
+
+    def _carried_in(self, message: dict[str, Any]) -> bytes:
+        """What tells whose it is, of a message that was not taken."""
+        if self._carrier == "headers":
+            return bytes(dict(message["headers"])[RECORD_HEADER])
+        return bytes(message["value"] if self._carrier == "value" else message["key"])
 
     def _send_left(self) -> bool:
         while self._left:
@@ -188,17 +193,45 @@ class RdkafkaProducer(Producer):
             return len(self._producer) + len(self._left) + len(self._failed)
         return self._taken - self._told
 
-    def commit(self) -> None:
+    def commit(self) -> str | None:
         if not self._in_transaction:
-            return
+            return None
+        until = time.monotonic() + _TRANSACTION_S
+        while True:
+            try:
+                self._producer.commit_transaction(_TRANSACTION_S)
+            except KafkaException as failure:
+                error = failure.args[0]
+                if error.txn_requires_abort():
+                    self._abort()
+                    return str(error.str())
+                # Whether it is committed is not known until it was asked again.
+                if not error.retriable() or time.monotonic() > until:
+                    raise self._unended("committed", error) from None
+            else:
+                self._in_transaction = False
+                return None
+
+    def abort(self) -> None:
+        """When all of it is in the log: else nothing would be there that must not be read. And what is still
+        under way when librdkafka aborts may reach the broker behind that, which it then takes for fatal."""
+        if self._in_transaction:
+            self._producer.flush(_TRANSACTION_S)
+            self._abort()
+
+    def _abort(self) -> None:
+        left, self._left = self._left, []
+        purged = KafkaError(KafkaError._PURGE_QUEUE)
+        self._failed += [(purged, self._carried_in(message)) for _, message in left]
         try:
-            self._producer.commit_transaction(_TRANSACTION_S)
-        except KafkaException as error:
-            raise CaseFailed(
-                f"producer {self._options.number}: a transaction could not be committed: "
-                f"{error.args[0].str()}"
-            ) from None
+            self._producer.abort_transaction(_TRANSACTION_S)
+        except KafkaException as failure:
+            raise self._unended("aborted", failure.args[0]) from None
         self._in_transaction = False
+
+    def _unended(self, how: str, error: KafkaError) -> CaseFailed:
+        number = self._options.number
+        return CaseFailed(f"producer {number}: a transaction could not be {how}: {error.str()}")
 
     def flush_soon(self) -> None:
         self._flushing = True

@@ -14,12 +14,14 @@ import jpype
 from streamgauge.core.errors import BadInput, CaseFailed, StreamgaugeError, Unreachable
 from streamgauge.drivers.contract import SharedSetting
 from streamgauge.drivers.kafka.driver import ClientSettings
+from streamgauge.drivers.kafka.security import TOKEN_URL
 from streamgauge.drivers.kafka.settings import Role
 from streamgauge.jvm import embedded, jni_calls
 from streamgauge.jvm.compiler import compiled
 from streamgauge.jvm.jars import fetch
 
 LOCK = "kafka-clients"
+_ALLOWED_URLS = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
 _CLOSE_MS = 5000
 _SOURCES = Path(embedded.__file__).parent / "kafka"
 _LOGGER = logging.getLogger("streamgauge.kafka_java")
@@ -154,11 +156,21 @@ def _causes(error: Any) -> list[Any]:
 
 
 def _java_config(native: Mapping[str, Any]) -> Any:
+    if TOKEN_URL in native:
+        _allow(str(native[TOKEN_URL]))
     config = jpype.JClass("java.util.HashMap")()
     for name, value in native.items():
         if value is not None:
             config.put(name, str(value).lower() if isinstance(value, bool) else str(value))
     return config
+
+
+def _allow(url: str) -> None:
+    """Kafka's client asks only those for tokens whom a property of Java's names: whom the target does."""
+    system = jpype.JClass("java.lang.System")
+    known = str(system.getProperty(_ALLOWED_URLS) or "")
+    if url not in known.split(","):
+        system.setProperty(_ALLOWED_URLS, f"{known},{url}".strip(","))
 
 
 _CONFIGS: dict[Role, Literal["producer.ProducerConfig", "consumer.ConsumerConfig"]] = {

@@ -10,6 +10,7 @@ from typing import Any
 
 import kafka
 from kafka.errors import KafkaConfigurationError, KafkaError
+from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from streamgauge.core.errors import BadInput, CaseFailed, Unreachable
 from streamgauge.drivers.contract import (
@@ -26,6 +27,7 @@ from streamgauge.drivers.fates import Fates
 from streamgauge.drivers.kafka.consumer import KafkaConsumer, SeeksStart
 from streamgauge.drivers.kafka.driver import ClientSettings, KafkaDriver
 from streamgauge.drivers.kafka.records import received
+from streamgauge.drivers.kafka.tokens import Tokens, handed_over
 from streamgauge.payload.making import Outgoing
 
 _CONNECT_MS = 15_000
@@ -43,12 +45,25 @@ class KafkaPython(KafkaDriver):
 
     def producer(self, options: ProducerOptions) -> Producer:
         own: dict[str, Any] = {"bootstrap_timeout_ms": _CONNECT_MS, "allow_auto_create_topics": False}
+        own |= handed_over(self.security.tokens, _TokenProvider)
         return _Producer(self.producer_settings(options, own), options)
 
     def consumer(self, options: ConsumerOptions) -> Consumer:
         own: dict[str, Any] = {"bootstrap_timeout_ms": _CONNECT_MS, "allow_auto_create_topics": False}
-        own |= {"enable_auto_commit": False, "group_id": options.group}
+        own |= {
+            "enable_auto_commit": False,
+            "group_id": options.group,
+            **handed_over(self.security.tokens, _TokenProvider),
+        }
         return _Consumer(self.consumer_settings(options, own), options)
+
+
+class _TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+
+    def token(self) -> str:
+        return self._tokens.get()
 
 
 class _Producer(Producer):
