@@ -23,6 +23,8 @@ from streamgauge.faults.brokers import (
     BrokerPauseSpec,
     BrokerRestart,
     BrokerRestartSpec,
+    ControllerLoss,
+    ControllerLossSpec,
     UncleanElection,
     UncleanElectionSpec,
     controller_of,
@@ -91,6 +93,25 @@ def test_a_pause_is_taken_back_and_a_restart_without_time_is_done_at_once(cluste
     assert cluster.done == ["pause broker-1", "unpause broker-1", "stop broker-1", "start_again broker-1"]
 
 
+def test_the_controller_is_lost_whoever_that_is_and_comes_back(cluster: Cluster, tmp_path: Path) -> None:
+    vote(cluster, tmp_path, {"broker-1": (3, 1), "broker-2": (7, 3)})
+    fault = ControllerLoss(ControllerLossSpec(at=0), scene(cluster))
+
+    assert fault.begin() == "broker-3"
+    fault.end()
+
+    assert cluster.done == ["kill broker-3", "start_again broker-3"]
+
+
+def vote(cluster: Cluster, tmp_path: Path, votes: dict[str, tuple[int, int]]) -> None:
+    """Epoch and leader, as each controller wrote them."""
+    for name, (epoch, leader) in votes.items():
+        folder = tmp_path / name / "__cluster_metadata-0"
+        folder.mkdir(parents=True)
+        (folder / "quorum-state").write_text(json.dumps({"leaderEpoch": epoch, "leaderId": leader}))
+        cluster.data_folders[name] = tmp_path / name
+
+
 def test_in_an_unclean_election_the_leader_dies_while_its_follower_is_behind(cluster: Cluster) -> None:
     fault = UncleanElection(UncleanElectionSpec(at=0), scene(cluster))
 
@@ -102,11 +123,7 @@ def test_in_an_unclean_election_the_leader_dies_while_its_follower_is_behind(clu
 
 
 def test_the_controller_is_whom_the_newest_vote_names(cluster: Cluster, tmp_path: Path) -> None:
-    for name, (epoch, leader) in {"broker-1": (3, 1), "broker-2": (7, 2), "broker-3": (6, 3)}.items():
-        folder = tmp_path / name / "__cluster_metadata-0"
-        folder.mkdir(parents=True)
-        (folder / "quorum-state").write_text(json.dumps({"leaderEpoch": epoch, "leaderId": leader}))
-        cluster.data_folders[name] = tmp_path / name
+    vote(cluster, tmp_path, {"broker-1": (3, 1), "broker-2": (7, 2), "broker-3": (6, 3)})
 
     assert controller_of(scene(cluster)) == "broker-2"
     cluster.data_folders.clear()

@@ -43,38 +43,27 @@ class UncleanElectionSpec(FaultSpec):
     partition: int = Field(default=0, ge=0)
 
 
-class _OfABroker(Fault):
+class ControllerLossSpec(FaultSpec):
+    kind: Literal["controller_loss"] = "controller_loss"
+
+
+class OfABroker(Fault):
+    """Of one that is chosen when it happens."""
+
     _name: str | None = None
 
     @classmethod
     def why_impossible(cls, spec: FaultSpec, case: Case) -> str | None:
-        if (why := super().why_impossible(spec, case)) is not None:
-            return why
-        assert case.target.system is not None
-        count = case.target.system.process_count
-        wanted = getattr(spec, "broker", LEADER)
-        if wanted.startswith("broker-") and int(wanted.removeprefix("broker-")) > count:
-            return f"load.faults: {spec.kind}: there is no {wanted}: target {case.target.name} has {count}"
-        if spec.partition >= case.load.topics.partitions:  # type: ignore[attr-defined]
-            return f"load.faults: {spec.kind}: there is no such partition of {case.load.topics.partitions}"
-        return None
+        return super().why_impossible(spec, case) or why_no_broker(spec, case)
 
     def _choose(self) -> str:
         """Decided when it happens: who leads then."""
-        spec = self.spec
-        assert isinstance(spec, BrokerSpec)
-        if spec.broker == LEADER:
-            self._name = leader_of(self.scene, spec.partition)
-        elif spec.broker == CONTROLLER:
-            self._name = controller_of(self.scene)
-        else:
-            self._name = spec.broker
-        if self._name not in self.scene.own_members().names:
-            raise BadInput(f"{self._name} is no broker that this run started")
+        assert isinstance(self.spec, BrokerSpec)
+        self._name = chosen(self.scene, self.spec.broker, self.spec.partition)
         return self._name
 
 
-class _TakenDown(_OfABroker):
+class _TakenDown(OfABroker):
     """What is down in the end is started again, on its own data."""
 
     def end(self) -> None:
@@ -93,7 +82,7 @@ class BrokerKill(_TakenDown):
         return name
 
 
-class BrokerPause(_OfABroker):
+class BrokerPause(OfABroker):
     spec_model = BrokerPauseSpec
     words = "a broker stands still (SIGSTOP) with all its connections open, and goes on after `for`"
     needs = "a Kafka cluster that the run starts (system: {brokers: 3})"
@@ -119,6 +108,28 @@ class BrokerRestart(_TakenDown):
         if self.spec.for_ is None:
             self.end()
         return name
+
+
+class ControllerLoss(_TakenDown):
+    """Every node of the embedded cluster is broker and controller: its partitions lose their leader, too."""
+
+    spec_model = ControllerLossSpec
+    words = "kill -9 of the active controller, so that the others elect one; after `for` it is started again"
+    needs = "a Kafka cluster of at least 3 that the run starts (system: {brokers: 3})"
+
+    @classmethod
+    def why_impossible(cls, spec: FaultSpec, case: Case) -> str | None:
+        if (why := super().why_impossible(spec, case)) is not None:
+            return why
+        assert case.target.system is not None
+        if case.target.system.process_count < 3:
+            return "load.faults: controller_loss: nobody is left to elect another; needs system.brokers: 3"
+        return None
+
+    def begin(self) -> str:
+        self._name = chosen(self.scene, CONTROLLER, 0)
+        self.scene.own_members().kill(self._name)
+        return self._name
 
 
 class UncleanElection(_TakenDown):
@@ -170,6 +181,30 @@ class UncleanElection(_TakenDown):
             for name in followers:
                 members.unpause(name)
         return f"{leader}, with {', '.join(followers)} behind"
+
+
+def why_no_broker(spec: FaultSpec, case: Case) -> str | None:
+    """Why there is nobody of this name, or no such partition to have a leader."""
+    assert case.target.system is not None
+    count = case.target.system.process_count
+    wanted, partition = getattr(spec, "broker", LEADER), getattr(spec, "partition", 0)
+    if wanted.startswith("broker-") and int(wanted.removeprefix("broker-")) > count:
+        return f"load.faults: {spec.kind}: there is no {wanted}: target {case.target.name} has {count}"
+    if partition >= case.load.topics.partitions:
+        return f"load.faults: {spec.kind}: there is no such partition of {case.load.topics.partitions}"
+    return None
+
+
+def chosen(scene: Scene, wanted: str, partition: int) -> str:
+    """Who that is now, of those that this run started."""
+    name = wanted
+    if wanted == LEADER:
+        name = leader_of(scene, partition)
+    elif wanted == CONTROLLER:
+        name = controller_of(scene)
+    if name not in scene.own_members().names:
+        raise BadInput(f"{name} is no broker that this run started")
+    return name
 
 
 def leader_of(scene: Scene, partition: int) -> str:

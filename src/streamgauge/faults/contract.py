@@ -7,13 +7,19 @@ A new one is a class and an entry point of the group `streamgauge.faults`, whose
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from streamgauge.core.errors import BadInput
+from streamgauge.core.fault_figures import FaultEffects
 from streamgauge.drivers.contract import Driver
 from streamgauge.plan.cases import Case
 from streamgauge.spec.fault import FaultSpec
+from streamgauge.spec.system import system_class
+from streamgauge.systems.disks import Disks
+from streamgauge.systems.equipment import Equipment
+from streamgauge.systems.links import Links
 from streamgauge.systems.members import Members
 
 
@@ -25,11 +31,39 @@ class Scene:
     driver: Driver
     members: Members | None
     """Of the system that this run started; None: it started none that can be taken apart."""
+    links: Links | None = None
+    """Between it and the agents, where a fault of the run needs them."""
+    disks: Disks | None = None
+    """Of its members, where a fault of the run needs them."""
+    servers: Members | None = None
+    """Of what the run started for this case alone, such as a gateway."""
+    kill_agent: Callable[[str], None] | None = None
+    """Ends an agent of the case, by its name, as if its machine were gone."""
 
     def own_members(self) -> Members:
         if self.members is None:
             raise BadInput("this run started no brokers of its own: faults are only done to what it started")
         return self.members
+
+    def own_links(self) -> Links:
+        if self.links is None:
+            raise BadInput("this run started no system whose clients come through links of ours")
+        return self.links
+
+    def own_disks(self) -> Disks:
+        if self.disks is None:
+            raise BadInput("this run started no system whose members write through a library of ours")
+        return self.disks
+
+    def restore(self) -> None:
+        """All as it was in the beginning, whatever faults left."""
+        if self.disks is not None:
+            self.disks.restore()  # before its members: one that went down could not start
+        if self.links is not None:
+            self.links.restore()
+        for members in (self.members, self.servers):
+            if members is not None:
+                members.restore()
 
 
 class Fault(ABC):
@@ -41,23 +75,49 @@ class Fault(ABC):
     needs: ClassVar[str]
     """What there has to be, in a line."""
     needs_members: ClassVar[bool] = True
+    look_s: ClassVar[float | None] = None
+    """How often `look` is called while it lasts; None: there is nothing to see."""
 
     def __init__(self, spec: FaultSpec, scene: Scene) -> None:
         self.spec, self.scene = spec, scene
 
     @classmethod
+    def equipment(cls, spec: FaultSpec) -> Equipment:
+        """What the system has to be started with."""
+        return Equipment()
+
+    @classmethod
     def why_impossible(cls, spec: FaultSpec, case: Case) -> str | None:
         """What can be known to be wrong before anything starts."""
-        if cls.needs_members and case.target.system is None:
+        needs_links = cls.equipment(spec).links
+        if not (cls.needs_members or needs_links):
+            return None
+        target, system = case.target.name, case.target.system
+        if system is None:
             return (
-                f"load.faults: {spec.kind} is done to processes that the run itself started, and target "
-                f"{case.target.name} names a system that runs already; give it `system:` instead"
+                f"load.faults: {spec.kind} is done to what the run itself started, and target {target} "
+                "names a system that runs already; give it `system:` instead"
             )
+        found = system_class(system.kind)
+        if cls.needs_members and not getattr(found, "has_members", False):
+            return f"load.faults: {spec.kind}: system {system.kind} of target {target} has no brokers to hit"
+        if needs_links and not getattr(found, "has_links", False):
+            return f"load.faults: {spec.kind}: clients of system {system.kind} come to it without links"
+        if needs_links and getattr(system, "security", False):
+            # What agents come to through a proxy would be a way in without a lock.
+            return f"load.faults: {spec.kind}: a cluster with locks has no links; leave out system.security"
         return None
 
     @abstractmethod
     def begin(self) -> str:
         """Do it; says whom it hit. A StreamgaugeError says why not."""
 
+    def look(self) -> None:  # noqa: B027 - most have nothing to see
+        """While it lasts, every `look_s`."""
+
     def end(self) -> None:  # noqa: B027 - some leave nothing to take back
         """Take it back, and wait until that is done."""
+
+    def effects(self) -> FaultEffects | None:
+        """What it did, beyond what clients saw; None: nothing more is known."""
+        return None
