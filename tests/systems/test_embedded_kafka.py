@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from streamgauge.core.errors import BadInput
 from streamgauge.core.outside import Outside
 from streamgauge.spec.system import SystemSpec
 from streamgauge.systems import local_cluster
 from streamgauge.systems.aeron_media_driver import AeronMediaDriver
 from streamgauge.systems.embedded_kafka import ClusterInUse, EmbeddedKafka, KafkaClusterSpec
 from streamgauge.systems.kafka_properties import Node
+from streamgauge.systems.local_cluster import BrokerProcess, LocalCluster
 
 
 def test_a_system_is_made_of_what_its_target_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,23 +35,36 @@ def test_a_system_is_made_of_what_its_target_says(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize(
     ("wanted", "is_used"),
-    [({"brokers": 3}, True), ({"brokers": 1}, False), ({"brokers": 3, "properties": {"a": 1}}, False)],
+    [
+        ({"brokers": 3, "security": "scram"}, True),
+        ({"brokers": 1, "security": "scram"}, False),
+        ({"brokers": 3, "security": "scram", "properties": {"a": 1}}, False),
+        ({"brokers": 3}, False),
+        ({"brokers": 3, "security": ["mtls", "scram"]}, False),
+        ({"brokers": 3, "security": "scram", "acls": True}, False),
+    ],
 )
 def test_a_cluster_that_is_up_is_used_if_it_is_as_wanted(
     wanted: dict[str, object], is_used: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broker = SimpleNamespace(pid=4711)
-    running = SimpleNamespace(
-        brokers=3, bootstrap="127.0.0.1:9", processes={"broker-1": broker}, ended=lambda: "gone"
+    running = LocalCluster(
+        brokers=3,
+        bootstrap="127.0.0.1:9",
+        processes={"broker-1": BrokerProcess(4711, 0.0)},
+        data="/no/such/data",
+        logs="logs",
+        ready=True,
+        client_files={"scram": "scram.properties"},
     )
     monkeypatch.setattr(local_cluster, "status", lambda: running)
     made = EmbeddedKafka.of(KafkaClusterSpec.model_validate(wanted), tmp_path)
     assert isinstance(made, ClusterInUse) is is_used
     if is_used:
         with made:  # neither started nor stopped
-            assert made.endpoints() == {"bootstrap": "127.0.0.1:9"}
+            told = {"bootstrap": "127.0.0.1:9", "bootstrap_security": "scram.properties"}
+            assert made.endpoints() == told
             assert made.processes() == {"broker-1": 4711}
-            assert made.ended() == "gone"
+            assert "the local cluster at 127.0.0.1:9 is gone" in str(made.ended())
 
 
 def test_for_agents_on_other_hosts_it_is_one_of_the_runs_own(
@@ -63,6 +78,11 @@ def test_for_agents_on_other_hosts_it_is_one_of_the_runs_own(
     made._nodes = [Node(1, 1, 2, "x", 3)]
     assert made.endpoints() == {"bootstrap": "127.0.0.1:1"}
     assert made.agents_endpoints() == {"bootstrap": "10.0.0.1:3", "bootstrap_login": "run_token"}
+
+
+def test_locks_are_for_this_host_alone(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"system\.security: .*agents of this run may be on others"):
+        EmbeddedKafka.of(KafkaClusterSpec(security=("mtls",)), tmp_path, Outside("10.0.0.1", "token"))
 
 
 def test_heap_and_java_options_are_the_brokers_own(tmp_path: Path) -> None:

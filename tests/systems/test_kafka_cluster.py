@@ -19,8 +19,10 @@ from streamgauge.core.guardian import without_mark
 from streamgauge.core.outside import Outside
 from streamgauge.drivers.kafka.connection import login
 from streamgauge.systems import kafka_properties
+from streamgauge.systems.equipment import Equipment
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.kafka_properties import Node, new_uuid
+from streamgauge.systems.links import Condition
 from streamgauge.systems.ports import HOST, free_ports
 from tests.light_java import LIGHT_JAVA
 
@@ -69,10 +71,28 @@ def wait_until_gone(pids: list[int], deadline_s: float = 30) -> bool:
     return not any(map(psutil.pid_exists, pids))
 
 
+def through_links(cluster: KafkaCluster) -> None:
+    """Agents come through a link, are told to stay there, and feel it when it is cut."""
+    links, bootstrap = cluster.links(), cluster.agents_endpoints()["bootstrap"]
+    assert links is not None
+    client = {"bootstrap.servers": bootstrap, "message.timeout.ms": 60_000, **QUIET}
+    [broker] = AdminClient(client).list_topics(timeout=60).brokers.values()
+    assert f"{broker.host}:{broker.port}" == bootstrap
+    producer = Producer(client)
+    cut = links.disturb(links.names, Condition(is_cut=True))
+    producer.produce("t", b"held")
+    assert producer.flush(0.5) == 1
+    links.clear(cut)
+    assert producer.flush(60) == 0
+
+
 @pytest.mark.broker
 def test_one_broker_carries_a_message_and_leaves_nothing(tmp_path: Path) -> None:
-    with KafkaCluster(brokers=1, log_dir=tmp_path / "logs", data_dir=tmp_path / "data") as cluster:
+    whole = KafkaCluster(brokers=1, log_dir=tmp_path / "logs", data_dir=tmp_path / "data")
+    whole.equip(Equipment(links=True))
+    with whole as cluster:
         assert one_message_there_and_back(cluster.endpoints()["bootstrap"], replicas=1) == b"hello"
+        through_links(cluster)
         pids = list(cluster.processes().values())
         assert list(cluster.processes()) == ["broker-1"]
         assert cluster.settings()["kafka"] == "4.3.1"
@@ -147,7 +167,7 @@ def test_a_taken_port_is_replaced_by_another(tmp_path: Path, monkeypatch: pytest
         bad = [Node(1, port, free_ports(1)[0], new_uuid())]
         answers = [bad]
         monkeypatch.setattr(
-            kafka_properties, "new_nodes", lambda count: answers.pop() if answers else choose(count)
+            kafka_properties, "new_nodes", lambda *counts: answers.pop() if answers else choose(*counts)
         )
         with KafkaCluster(log_dir=tmp_path, data_dir=tmp_path, java_options=LIGHT_JAVA) as cluster:
             assert not answers
@@ -182,6 +202,10 @@ def test_waiting_for_what_was_not_launched_is_an_error(tmp_path: Path) -> None:
 
 
 def test_what_an_ack_is_worth_is_in_its_description(tmp_path: Path) -> None:
-    assert KafkaCluster(log_dir=tmp_path).description().endswith("1 broker(s), synced when the system likes")
+    assert (
+        KafkaCluster(log_dir=tmp_path)
+        .description()
+        .endswith("1 broker, synced when the operating system does")
+    )
     flushing = KafkaCluster(log_dir=tmp_path, properties={"log.flush.interval.messages": "1"})
     assert flushing.description().endswith("synced as log.flush.* says")

@@ -14,7 +14,6 @@ from streamgauge.systems.kafka_properties import (
     check_brokers,
     new_nodes,
     new_uuid,
-    render,
     server_properties,
     with_identity,
 )
@@ -55,6 +54,21 @@ def test_an_address_for_other_hosts_wants_a_login_and_hides_it() -> None:
     assert outside.token not in str(shown_settings({"properties": {"broker-1": properties}}, {}))
 
 
+def test_agents_come_through_a_link_and_brokers_among_themselves_do_not() -> None:
+    nodes = new_nodes(1)
+    node = nodes[0]
+
+    properties = server_properties(node, nodes, Path("/data"), {}, link_port=4711)
+
+    assert properties["listeners"].endswith(f",LINKED://{HOST}:{node.outside_port}")
+    plain = f"PLAINTEXT://{HOST}:{node.client_port}"
+    assert properties["advertised.listeners"] == f"{plain},LINKED://{HOST}:4711"
+    assert properties["inter.broker.listener.name"] == "PLAINTEXT"
+    outside = server_properties(node, nodes, Path("/data"), {}, Outside("10.0.0.1", "t"), link_port=4711)
+    assert outside["listeners"].endswith(f",OUTSIDE://10.0.0.1:{node.outside_port}")
+    assert outside["advertised.listeners"] == f"{plain},OUTSIDE://10.0.0.1:4711"
+
+
 def test_overrides_win_except_over_the_wiring() -> None:
     nodes = new_nodes(1)
     properties = server_properties(
@@ -83,10 +97,6 @@ def test_a_data_folder_with_a_comma_is_refused() -> None:
 def test_broker_counts_that_cannot_vote_are_refused(count: int) -> None:
     with pytest.raises(BadInput, match="1, 3 or 5"):
         check_brokers(count)
-
-
-def test_text_is_escaped_as_java_reads_it() -> None:
-    assert render({"a": "b\\c", "d": "é😀", "e": "1\n2"}) == ("a=b\\\\c\nd=\\u00e9\\ud83d\\ude00\ne=1\\n2\n")
 
 
 def test_uuids_are_16_bytes_and_never_look_like_an_option(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,9 @@ class Pupil:
 @pytest.fixture(autouse=True)
 def primed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     addresses: list[str] = []
-    monkeypatch.setattr(kafka_training, "prime_kafka", lambda address, *_: addresses.append(address))
+    monkeypatch.setattr(
+        kafka_training, "prime_kafka", lambda connection, *_: addresses.extend(connection.values())
+    )
     return addresses
 
 

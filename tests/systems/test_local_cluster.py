@@ -29,6 +29,8 @@ def stranger(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A process that stands in for a broker: it has the data folder in its arguments."""
     data = str(tmp_path / "data")
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", f"{data}/broker-1"])
+    # Popen comes back before the kernel has laid out the arguments of the new program.
+    wait_for(psutil.Process(process.pid).cmdline)
     yield process
     process.kill()
     process.wait(60)

@@ -56,6 +56,38 @@ def test_a_killed_member_is_gone_and_comes_back_as_another_process(sleepers: Sle
     assert sleepers.running["broker-2"].poll() is None
 
 
+def test_one_that_goes_down_by_itself_while_in_danger_is_started_again(sleepers: Sleepers) -> None:
+    members, process = sleepers.members, sleepers.running["broker-1"]
+
+    members.endanger("broker-1")
+    assert members.may_be_gone == {"broker-1"}
+    assert not members.has_ended("broker-1")
+    process.kill()
+    wait_for(lambda: members.has_ended("broker-1"))
+    members.rescue("broker-1")
+
+    assert sleepers.started == ["broker-1"]
+    assert sleepers.running["broker-1"].poll() is None
+    assert members.may_be_gone == set()
+
+
+def test_one_that_survived_its_danger_is_left_alone_and_restoring_saves_the_others(
+    sleepers: Sleepers,
+) -> None:
+    members = sleepers.members
+    for name in ("broker-1", "broker-2"):
+        members.endanger(name)
+    members.rescue("broker-1")
+    assert sleepers.started == []
+
+    sleepers.running["broker-2"].kill()
+    wait_for(lambda: members.has_ended("broker-2"))
+    members.restore()
+
+    assert sleepers.started == ["broker-2"]
+    assert members.may_be_gone == set()
+
+
 def test_what_a_member_said_before_it_was_killed_is_kept(sleepers: Sleepers) -> None:
     said = sleepers.log("broker-1").read_text()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import urllib.request
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from streamgauge.core.errors import SystemFailed, Unreachable
 from streamgauge.systems.push_gateway import PushGateway
+from tests.waiting import wait_for
 
 CONFIG = 'connections: {Q: {bootstrap.servers: "127.0.0.1:1", map.t.to: i, field.v: "#{VALUE}"}}'
 
@@ -36,6 +38,29 @@ def test_it_is_up_inside_and_gone_afterwards(config: Path, tmp_path: Path, proce
     assert alive == []
     assert gateway.processes() == {}
     gateway.stop()
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_killed_one_comes_back_where_it_was(config: Path, tmp_path: Path, processes: int) -> None:
+    with PushGateway(config=config, log_dir=tmp_path / "logs", processes=processes) as gateway:
+        address, members = gateway.endpoints()["gateway"], gateway.members()
+        serving = [psutil.Process(pid) for pid in gateway.processes().values()]
+        [name] = members.names
+
+        members.kill(name)
+        assert gateway.ended() is None  # it was to be
+        _, alive = psutil.wait_procs(serving, timeout=60)
+        assert alive == []
+        members.start_again(name)
+
+        host, _, port = address.removeprefix("http://").rpartition(":")
+        socket.create_connection((host, int(port)), timeout=60).close()
+        assert gateway.endpoints()["gateway"] == address
+        assert not {process.pid for process in serving} & set(gateway.processes().values())
+        assert gateway.ended() is None
+        psutil.Process(next(iter(gateway.processes().values()))).kill()
+        if processes == 1:
+            wait_for(gateway.ended)
 
 
 def test_settings_go_before_the_file(config: Path, tmp_path: Path) -> None:

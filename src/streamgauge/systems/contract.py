@@ -8,14 +8,18 @@ caller can boot something else (Spark) in between.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Event
 from types import TracebackType
 from typing import Any, ClassVar, Protocol, Self
 
+from streamgauge.core.errors import BadInput
 from streamgauge.core.outside import Outside
 from streamgauge.spec.system import SystemSpec
+from streamgauge.systems.disks import Disks
+from streamgauge.systems.equipment import Equipment
+from streamgauge.systems.links import Links
 from streamgauge.systems.members import Members
 
 START_DEADLINE_S = 60.0
@@ -42,6 +46,20 @@ class StandingState(Protocol):
     def words(self) -> str:
         """How large it is: `3 brokers`."""
 
+    @property
+    def client_files(self) -> dict[str, str]:
+        """Way in → file with what clients need for it; empty where everybody gets in."""
+
+    @property
+    def locks(self) -> dict[str, Any]:
+        """As a target's `system` has them; empty without any."""
+
+    @property
+    def lock_words(self) -> str:
+        """As in `with security scram with ACLs`."""
+
+    def endpoints(self) -> dict[str, str]: ...
+
     def alive(self) -> Mapping[str, object]:
         """Those of its processes that still run."""
 
@@ -49,7 +67,14 @@ class StandingState(Protocol):
 class Standing(Protocol):
     """A system of its kind that stays up between runs, one a user: `streamgauge cluster`."""
 
-    def up(self, brokers: int = 1) -> StandingState: ...
+    def up(
+        self,
+        brokers: int = 1,
+        security: Sequence[Any] = (),
+        *,
+        acls: bool = False,
+        without: Sequence[Any] = (),
+    ) -> StandingState: ...
 
     def status(self) -> StandingState | None:
         """None unless all of it runs."""
@@ -70,6 +95,12 @@ class System(ABC):
     """Whether it is meant where a target says no kind."""
     outlives_us: ClassVar[bool] = False
     """It was there before and stays: what is made on it has to be removed from it."""
+    has_members: ClassVar[bool] = False
+    """Whether its processes can be taken down one by one, and started again."""
+    has_links: ClassVar[bool] = False
+    """Whether its clients can be made to come through a proxy."""
+    has_disks: ClassVar[bool] = False
+    """Whether what its members write can be refused, or slowed down, one by one."""
 
     @classmethod
     def of(
@@ -88,6 +119,11 @@ class System(ABC):
     def standing(cls) -> Standing | None:
         """The one that stays up, where this kind of system can."""
         return None
+
+    def equip(self, wanted: Equipment) -> None:
+        """Before `launch`: what it is to be started with, for the faults of a run."""
+        if wanted != Equipment():
+            raise BadInput(f"{type(self).__name__} cannot be started with what the faults of this run need")
 
     @abstractmethod
     def launch(self) -> None:
@@ -115,6 +151,14 @@ class System(ABC):
 
     def members(self) -> Members | None:
         """Its processes one by one, where they can be taken down and started again; None: they cannot."""
+        return None
+
+    def links(self) -> Links | None:
+        """Between it and the agents; None: they come to it directly."""
+        return None
+
+    def disks(self) -> Disks | None:
+        """Of its members; None: they write as anybody does."""
         return None
 
     def ended(self) -> str | None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
+from streamgauge.core.errors import BadInput
 from streamgauge.core.outside import Outside
 from streamgauge.spec.system import SystemSpec
 from streamgauge.systems import local_cluster
 from streamgauge.systems.contract import START_DEADLINE_S, Standing, System
 from streamgauge.systems.kafka_cluster import KafkaCluster
+from streamgauge.systems.kafka_locks import KafkaLocks
+from streamgauge.systems.kafka_rights import Right
+from streamgauge.systems.kafka_security import SecurityKind
 from streamgauge.systems.local_cluster import LocalCluster
 
 
@@ -22,9 +26,28 @@ class KafkaClusterSpec(SystemSpec):
     brokers: int = Field(default=1, ge=1, le=5)
 
     heap: str | None = Field(default=None, pattern=r"^[1-9][0-9]*[kmgKMG]$")
-    """Of each broker, as in -Xmx: 2g; else 1g of one broker, 512m of several."""
+    """Of each broker, as in -Xmx: 2g; by default 1g for one broker, 512m for several."""
     java_options: tuple[str, ...] = ()
     """More of Java's, behind ours."""
+    security: tuple[SecurityKind, ...] = ()
+    """Ways in, each with certificates and secrets of its own; clients of a run take the first."""
+    acls: bool = False
+    """Clients may do what a run needs, and nothing else."""
+    without: tuple[Right, ...] = ()
+    """Rights that they do not have though a run needs them: to see what comes of it."""
+
+    @field_validator("security", "without", mode="before")
+    @classmethod
+    def _one_is_a_list(cls, given: Any) -> Any:
+        return [given] if isinstance(given, str) else given
+
+    @model_validator(mode="after")
+    def _locks_fit(self) -> KafkaClusterSpec:
+        try:
+            KafkaLocks(self.security, acls=self.acls, without=self.without)
+        except BadInput as error:
+            raise ValueError(str(error)) from None
+        return self
 
     @field_validator("java_options")
     @classmethod
@@ -48,6 +71,10 @@ class KafkaClusterSpec(SystemSpec):
         return self.brokers
 
     @property
+    def is_locked(self) -> bool:
+        return bool(self.security)
+
+    @property
     def process_count(self) -> int:
         return self.brokers
 
@@ -64,16 +91,23 @@ class EmbeddedKafka(KafkaCluster):
     def of(
         cls, wanted: SystemSpec, log_dir: Path, outside: Outside | None = None, *, is_own: bool = False
     ) -> System:
+        assert isinstance(wanted, KafkaClusterSpec)
         if outside is not None:
+            if wanted.security:
+                raise BadInput(
+                    "system.security: its certificates and files are for this host, and agents of this run "
+                    "may be on others; leave out --master, or give a cluster of your own"
+                )
             # The local cluster is for this host alone.
             made = super().of(wanted, log_dir)
             assert isinstance(made, KafkaCluster)
             made.outside = outside
             return made
         running = None if is_own else local_cluster.status()
-        assert isinstance(wanted, KafkaClusterSpec)
         is_plain = not (wanted.properties or wanted.heap or wanted.java_options)
         if running is None or running.brokers != wanted.process_count or not is_plain:
+            return super().of(wanted, log_dir)
+        if not running.is_locked_as(wanted.security, acls=wanted.acls, without=wanted.without):
             return super().of(wanted, log_dir)
         return ClusterInUse(running)
 
@@ -93,7 +127,7 @@ class ClusterInUse(System):
     def stop(self) -> None: ...
 
     def endpoints(self) -> dict[str, str]:
-        return {"bootstrap": self._state.bootstrap}
+        return self._state.endpoints()
 
     def processes(self) -> dict[str, int]:
         return {name: process.pid for name, process in self._state.processes.items()}

@@ -6,6 +6,7 @@ StorageTool and copies it for the other nodes, whose folders differ only in two 
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
@@ -15,18 +16,25 @@ from dataclasses import asdict
 from pathlib import Path
 from threading import Event
 
-from streamgauge.core.errors import SystemFailed, Unreachable
+from streamgauge.core.errors import BadInput, SystemFailed, Unreachable
 from streamgauge.core.guardian import temporary_folder
+from streamgauge.core.java_properties import render
 from streamgauge.core.outside import LOGIN, RUN_USER, Outside, with_port
 from streamgauge.core.scratch import ScratchFolder
 from streamgauge.jvm.class_archive import FIRST_WITH_PROFILES, ClassArchive
 from streamgauge.jvm.jars import classpath, fetch, locked_version
-from streamgauge.jvm.java import Java, find_java
+from streamgauge.jvm.java import LIGHT, Java, find_java
 from streamgauge.systems import kafka_properties
 from streamgauge.systems.contract import START_DEADLINE_S, System
+from streamgauge.systems.disks import Disks
+from streamgauge.systems.equipment import Equipment
+from streamgauge.systems.kafka_locks import TOKEN_ENDPOINT, KafkaLocks
 from streamgauge.systems.kafka_priming import Primed, prime_kafka
 from streamgauge.systems.kafka_properties import Node
+from streamgauge.systems.kafka_rights import Right
+from streamgauge.systems.kafka_security import SecurityKind
 from streamgauge.systems.kafka_training import train
+from streamgauge.systems.links import Links
 from streamgauge.systems.members import Members
 from streamgauge.systems.ports import HOST
 from streamgauge.systems.processes import STOP_DEADLINE_S, end, how_it_ended, log_text, spawn, why_it_ended
@@ -52,7 +60,7 @@ _LOGGING = (
     "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSS",
 )
 # The format tool lives for a second: compiling for speed and a large heap are lost on it.
-_SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
+_SHORT_LIVED = (*LIGHT, "-Xmx256m")
 
 
 def _java() -> Java:
@@ -67,6 +75,8 @@ class KafkaCluster(System):
     `dies_with_parent` is off; then whoever starts them has to see to their end.
     """
 
+    has_members = has_links = has_disks = True
+
     def __init__(
         self,
         *,
@@ -76,11 +86,16 @@ class KafkaCluster(System):
         properties: Mapping[str, str] | None = None,
         heap: str | None = None,
         java_options: Sequence[str] = (),
+        security: Sequence[SecurityKind] = (),
+        acls: bool = False,
+        without: Sequence[Right] = (),
         dies_with_parent: bool = True,
         is_training: bool = False,
     ) -> None:
         """`data_dir`: below which folder (on which disk) the data go; else the system's temporary one.
         `properties`: broker properties to add or replace. `heap`: as in -Xmx; `java_options`: behind ours.
+        `security`: ways to get in, each a listener; none: whoever is on this machine does. `acls`: clients
+        may do what a run needs and nothing else, `without`: not even that.
         `is_training`: it runs only for what its Java then knows (see kafka_training)."""
         kafka_properties.check_brokers(brokers)
         kafka_properties.check_overrides(properties or {})
@@ -90,6 +105,9 @@ class KafkaCluster(System):
         self._java_options = tuple(java_options)
         self._data_parent, self._overrides = data_dir, dict(properties or {})
         self._dies_with_parent, self._is_training = dies_with_parent, is_training
+        self._locks = (
+            KafkaLocks(security, acls=acls, without=without) if security or acls or without else None
+        )
         self._data: ScratchFolder | None = None
         self._nodes: list[Node] = []
         self._running: dict[str, subprocess.Popen[bytes]] = {}
@@ -97,8 +115,16 @@ class KafkaCluster(System):
         self._came_up = False
         self._primed: Primed | None = None
         self._members: Members | None = None
+        self._equipment = Equipment()
+        self._links: Links | None = None
+        self._disks: Disks | None = None
         self.outside: Outside | None = None
         """To be set before the launch: who brings the token gets in at this address, too."""
+
+    def equip(self, wanted: Equipment) -> None:
+        if wanted.links and self._locks is not None:
+            raise BadInput("load.faults: links have no locks: faults of links need a system without security")
+        self._equipment = wanted
 
     def launch(self) -> None:
         """Fetch the jars (first time only), format the data folders, start the brokers."""
@@ -111,9 +137,18 @@ class KafkaCluster(System):
             train(self._archive, lambda logs: KafkaCluster(log_dir=logs, is_training=True))
         try:
             self._data = ScratchFolder(DATA_PREFIX, self._data_parent or temporary_folder())
-            self._nodes = kafka_properties.new_nodes(self.brokers)
+            self._nodes = kafka_properties.new_nodes(
+                self.brokers, len(self._locks.kinds) if self._locks else 0
+            )
+            self._prepare_locks(self._data)
+            if self._equipment.links:
+                self._links = Links(
+                    {node.name: (self._agents_host, node.outside_port) for node in self._nodes}
+                )
+            if self._equipment.disks:
+                self._disks = Disks(self._data.path / "disks", [node.name for node in self._nodes])
             for node in self._nodes:
-                self._properties_file(node).write_text(kafka_properties.render(self._properties(node)))
+                self._properties_file(node).write_text(render(self._properties(node)))
             self._format()
             for node in self._nodes:
                 self._running[node.name] = self._start_broker(node)
@@ -147,6 +182,8 @@ class KafkaCluster(System):
                 )
             if waiting:
                 time.sleep(_POLL_S)
+        if self._locks is not None:
+            self._locks.open(self._nodes)
         self._came_up = True
 
     def prime(self, is_over: Event) -> None:
@@ -157,20 +194,33 @@ class KafkaCluster(System):
             if is_over.wait(_POLL_S) or nodes is not self._nodes or time.monotonic() > until:
                 return
         if nodes:
-            self._primed = prime_kafka(self.endpoints()["bootstrap"], self.brokers, is_over)
+            self._primed = prime_kafka(self._own_connection(), self.brokers, is_over)
+
+    def _own_connection(self) -> dict[str, str]:
+        """In librdkafka's words, for whoever may do everything."""
+        if self._locks is not None:
+            return self._locks.security.admin_connection(self._nodes)
+        return {"bootstrap.servers": self.endpoints()["bootstrap"]}
 
     def endpoints(self) -> dict[str, str]:
+        if self._locks is not None:
+            return self._locks.endpoints(self._nodes)
         return {"bootstrap": ",".join(f"{HOST}:{node.client_port}" for node in self._nodes)}
 
     def agents_endpoints(self) -> dict[str, str]:
-        if self.outside is None:
+        if self.outside is None and self._links is None:
             return {}
-        address = self.outside.address
-        places = ",".join(with_port(address, node.outside_port) for node in self._nodes)
-        return {"bootstrap": places, f"bootstrap{LOGIN}": RUN_USER}
+        ports = [self._links.ports[n.name] if self._links else n.outside_port for n in self._nodes]
+        places = {"bootstrap": ",".join(with_port(self._agents_host, port) for port in ports)}
+        return places if self.outside is None else {**places, f"bootstrap{LOGIN}": RUN_USER}
+
+    @property
+    def _agents_host(self) -> str:
+        return HOST if self.outside is None else self.outside.address
 
     def processes(self) -> dict[str, int]:
-        return {name: process.pid for name, process in self._running.items()}
+        own = {name: process.pid for name, process in self._running.items()}
+        return own if self._locks is None else own | self._locks.processes()
 
     def members(self) -> Members:
         if self._members is None:
@@ -183,7 +233,20 @@ class KafkaCluster(System):
             )
         return self._members
 
+    @property
+    def client_files(self) -> dict[str, str]:
+        """By way in: what clients need for it, as Java's client properties; for their owner only."""
+        return {} if self._locks is None else self._locks.client_files()
+
+    def links(self) -> Links | None:
+        return self._links
+
+    def disks(self) -> Disks | None:
+        return self._disks
+
     def ended(self) -> str | None:
+        if self._locks is not None and self._locks.ended():
+            return f"the token endpoint of the Kafka cluster ended; see {self.log_file(TOKEN_ENDPOINT)}"
         if (dead := self._first_dead()) is None:
             return None
         how = how_it_ended(self._running[dead.name], self.log_file(dead.name))
@@ -195,8 +258,10 @@ class KafkaCluster(System):
     def description(self) -> str:
         """With what an ack is worth: Kafka leaves syncing to the system, unless it is told to flush."""
         flushes = any(name.startswith("log.flush.") for name in self._overrides)
-        synced = "synced as log.flush.* says" if flushes else "synced when the system likes"
-        return f"embedded Apache Kafka, {self.brokers} broker(s), {synced}"
+        synced = "synced as log.flush.* says" if flushes else "synced when the operating system does"
+        locked = "" if self._locks is None else f", {self._locks.words()}"
+        brokers = "1 broker" if self.brokers == 1 else f"{self.brokers} brokers"
+        return f"embedded Apache Kafka, {brokers}, {synced}{locked}"
 
     def settings(self) -> dict[str, object]:
         """What is in force, for the run's environment.json."""
@@ -223,8 +288,16 @@ class KafkaCluster(System):
                 self.members().unpause(name)  # who stands still does not hear that it is to end
             end(self._running.values(), self._stop_deadline_s())
         finally:
+            if self._locks is not None:
+                self._locks.stop()
             self._keep_archive()
             self._running, self._nodes, self._members = {}, [], None
+            if self._links is not None:
+                self._links.close()
+                self._links = None
+            if self._disks is not None:
+                self._disks.close()
+                self._disks = None
             if self._data is not None:
                 self._data.remove()
                 self._data = None
@@ -245,16 +318,30 @@ class KafkaCluster(System):
         for process in self._running.values():
             process.returncode = 0  # Else Popen warns of a child nobody waited for.
         self._running = {}
+        if self._locks is not None:
+            self._locks.release()
+
+    def _prepare_locks(self, data: ScratchFolder) -> None:
+        if self._locks is not None:
+            log = self.log_file(TOKEN_ENDPOINT)
+            self._locks.prepare(
+                data.path, self._nodes, log, dies_with_parent=self._dies_with_parent, lock_fd=data.lock_fd
+            )
 
     def _jvm_flags(self) -> list[str]:
-        return [f"-Xms{self.heap}", f"-Xmx{self.heap}", *_GC, *_LOGGING, *self._java_options]
+        own = () if self._locks is None else self._locks.security.java_options()
+        return [f"-Xms{self.heap}", f"-Xmx{self.heap}", *_GC, *_LOGGING, *own, *self._java_options]
 
     def _properties_file(self, node: Node) -> Path:
         return self.data_folder / f"{node.name}.properties"
 
     def _properties(self, node: Node) -> dict[str, str]:
         data = self.data_folder / node.name
-        return kafka_properties.server_properties(node, self._nodes, data, self._overrides, self.outside)
+        security = None if self._locks is None else self._locks.security
+        link_port = None if self._links is None else self._links.ports[node.name]
+        return kafka_properties.server_properties(
+            node, self._nodes, data, self._overrides, self.outside, security, link_port
+        )
 
     def _format(self) -> None:
         first, *others = self._nodes
@@ -264,6 +351,8 @@ class KafkaCluster(System):
         java = [self._java, *_SHORT_LIVED, *self._archive.use(), "-cp", self._classpath]
         tool = [*java, "kafka.tools.StorageTool", "format"]
         arguments = ["-t", kafka_properties.new_uuid(), "--initial-controllers", voters]
+        if self._locks is not None:
+            arguments += self._locks.security.format_arguments()
         log = self.log_file("format")
         process = spawn(
             [*tool, *arguments, "-c", str(self._properties_file(first))], log, dies_with_parent=True
@@ -292,6 +381,9 @@ class KafkaCluster(System):
             self.log_file(node.name),
             dies_with_parent=self._dies_with_parent,
             pass_fds=[self._data.lock_fd],
+            environment=None
+            if self._disks is None
+            else {**os.environ, **self._disks.environment(node.name, self.data_folder / node.name)},
         )
 
     def _archived(self, node: Node) -> list[str]:
@@ -314,7 +406,7 @@ class KafkaCluster(System):
         self._came_up = False
 
     def _first_dead(self) -> Node | None:
-        planned = self._members.down if self._members is not None else ()
+        planned = self._members.may_be_gone if self._members is not None else ()
         return next(
             (n for n in self._nodes if n.name not in planned and self._running[n.name].poll() is not None),
             None,

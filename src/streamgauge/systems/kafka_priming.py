@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import secrets
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Event
 
@@ -37,17 +38,19 @@ class Primed:
 
 
 def prime_kafka(
-    bootstrap: str,
+    connection: Mapping[str, str],
     brokers: int,
     is_over: Event,
     limit_s: float = PRIMING_LIMIT_S,
     most_messages: int = MOST_MESSAGES,
 ) -> Primed | None:
-    """Send and receive until the time is up, `is_over` is set or it is enough; None: it cannot be done."""
+    """Send and receive until the time is up, `is_over` is set or it is enough; None: it cannot be done.
+
+    `connection`: in librdkafka's words.
+    """
     topic, begun_s = f"streamgauge-priming-{secrets.token_hex(4)}", time.monotonic()
-    connection = {"bootstrap.servers": bootstrap}
     try:
-        admin = AdminClient(connection, logger=_LOGGER)
+        admin = AdminClient(dict(connection), logger=_LOGGER)
         new = NewTopic(topic, num_partitions=brokers, replication_factor=brokers)
         admin.create_topics([new])[topic].result(_TOPIC_DEADLINE_S)
         try:
@@ -73,7 +76,7 @@ class _Until:
         return received >= self.most_messages or time.monotonic() >= self.until_s or self.is_over.is_set()
 
 
-def _burst(connection: dict[str, str], topic: str, partitions: int, until: _Until) -> int:
+def _burst(connection: Mapping[str, str], topic: str, partitions: int, until: _Until) -> int:
     """How many messages were received again."""
     sending = {"linger.ms": 0, "acks": "all", "batch.num.messages": 1}
     producer = Producer({**connection, **sending}, logger=_LOGGER)

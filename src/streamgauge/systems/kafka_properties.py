@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from streamgauge.core.errors import BadInput
 from streamgauge.core.outside import RUN_USER, Outside, with_port
@@ -30,6 +31,9 @@ class Node:
     directory_id: str
     outside_port: int = 0
     """Where clients on other hosts come, if any may."""
+    door_ports: tuple[int, ...] = ()
+    """Where clients come who have to show who they are, a way to do so each; then nobody else gets in at the
+    client port but brokers and we ourselves."""
 
     @property
     def name(self) -> str:
@@ -41,10 +45,20 @@ class Node:
         return f"{self.id}@{HOST}:{self.controller_port}:{self.directory_id}"
 
 
-def new_nodes(count: int) -> list[Node]:
-    """Nodes with ids from 1 up, on ports that are free now."""
-    ports = free_ports(3 * count)
-    return [Node(i + 1, ports[3 * i], ports[3 * i + 1], new_uuid(), ports[3 * i + 2]) for i in range(count)]
+class Locking(Protocol):
+    def lock(self, node: Node, properties: dict[str, str]) -> None:
+        """Put listeners with locks in the place of those without."""
+
+
+def new_nodes(count: int, doors: int = 0) -> list[Node]:
+    """Nodes with ids from 1 up, on ports that are free now, each with so many doors."""
+    ports = iter(free_ports((3 + doors) * count))
+
+    def node(number: int) -> Node:
+        client, controller, outside, *others = (next(ports) for _ in range(3 + doors))
+        return Node(number, client, controller, new_uuid(), outside, tuple(others))
+
+    return [node(number) for number in range(1, count + 1)]
 
 
 def check_brokers(count: int) -> None:
@@ -70,10 +84,14 @@ def server_properties(
     data: Path,
     overrides: Mapping[str, str],
     outside: Outside | None = None,
+    security: Locking | None = None,
+    link_port: int | None = None,
 ) -> dict[str, str]:
     """The whole file of one node; `overrides` win over everything but the cluster's wiring.
 
-    `outside`: a further address, where clients have to log in.
+    `outside`: a further address, where clients have to log in. `security`: nobody gets in without.
+    `link_port`: where agents come to a proxy of ours that stands before the node; other brokers and the
+    launcher never do.
     """
     check_overrides(overrides)
     if "," in str(data):
@@ -102,16 +120,27 @@ def server_properties(
         properties[f"{topic}.replication.factor"] = copies
     properties["transaction.state.log.min.isr"] = in_sync
     properties["share.coordinator.state.topic.min.isr"] = in_sync
+    if security is not None:
+        security.lock(node, properties)
     if outside is not None:
-        _open_to(outside, node, properties)
+        _open_to(outside, node, properties, link_port or node.outside_port)
+    elif link_port is not None:
+        _listen(properties, "LINKED", "PLAINTEXT", (HOST, node.outside_port), link_port)
     return {**properties, **overrides}
 
 
-def _open_to(outside: Outside, node: Node, properties: dict[str, str]) -> None:
-    place = f"OUTSIDE://{with_port(outside.address, node.outside_port)}"
-    properties["listeners"] += f",{place}"
-    properties["advertised.listeners"] += f",{place}"
-    properties["listener.security.protocol.map"] += ",OUTSIDE:SASL_PLAINTEXT"
+def _listen(
+    properties: dict[str, str], name: str, protocol: str, place: tuple[str, int], told_port: int
+) -> None:
+    """Clients are told to come to `told_port` of the same address."""
+    properties["listeners"] += f",{name}://{with_port(*place)}"
+    properties["advertised.listeners"] += f",{name}://{with_port(place[0], told_port)}"
+    properties["listener.security.protocol.map"] += f",{name}:{protocol}"
+
+
+def _open_to(outside: Outside, node: Node, properties: dict[str, str], told_port: int) -> None:
+    place = (outside.address, node.outside_port)
+    _listen(properties, "OUTSIDE", "SASL_PLAINTEXT", place, told_port)
     properties["listener.name.outside.sasl.enabled.mechanisms"] = "PLAIN"
     properties["listener.name.outside.plain.sasl.jaas.config"] = (
         f'org.apache.kafka.common.security.plain.PlainLoginModule required user_{RUN_USER}="{outside.token}";'
@@ -124,19 +153,7 @@ def check_overrides(overrides: Mapping[str, str]) -> None:
             raise BadInput(f"broker property {name!r} cannot be set: the cluster's wiring depends on it")
 
 
-def render(properties: Mapping[str, str]) -> str:
-    """The text of a Java properties file (which is read as Latin-1, hence the escapes)."""
-    return "".join(f"{_escape(name)}={_escape(value)}\n" for name, value in properties.items())
-
-
 def with_identity(meta_properties: str, node: Node) -> str:
     """The meta.properties of another node of the same cluster."""
     text = re.sub(r"(?m)^node\.id=.*$", f"node.id={node.id}", meta_properties)
     return re.sub(r"(?m)^directory\.id=.*$", f"directory.id={node.directory_id}", text)
-
-
-def _escape(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
-    units = escaped.encode("utf-16-be")
-    pairs = (int.from_bytes(units[i : i + 2], "big") for i in range(0, len(units), 2))
-    return "".join(chr(unit) if unit < 128 else f"\\u{unit:04x}" for unit in pairs)

@@ -49,7 +49,8 @@ def _run(broker: Callable[[Path], System]) -> None:
         TemporaryDirectory(dir=temporary_folder()) as logs,
         broker(Path(logs)) as trained,
     ):
-        prime_kafka(trained.endpoints()["bootstrap"], 1, Event(), _TRAINING_S, _MOST_MESSAGES)
+        connection = {"bootstrap.servers": trained.endpoints()["bootstrap"]}
+        prime_kafka(connection, 1, Event(), _TRAINING_S, _MOST_MESSAGES)
 
 
 def _is_locked(lock: IO[str]) -> bool:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -21,17 +22,20 @@ from streamgauge.core.errors import BadInput, StreamgaugeError
 from streamgauge.core.file_lock import locked_within
 from streamgauge.core.folders import state_folder
 from streamgauge.core.guardian import promise
+from streamgauge.core.process_identity import same_process
 from streamgauge.core.scratch import remove_abandoned
 from streamgauge.core.units import counted
 from streamgauge.systems.kafka_cluster import DATA_PREFIX, KafkaCluster
+from streamgauge.systems.kafka_locks import SECURITY_FILE, TOKEN_ENDPOINT, KafkaLocks
 from streamgauge.systems.kafka_properties import check_brokers
+from streamgauge.systems.kafka_rights import Right
+from streamgauge.systems.kafka_security import FOLDER as SECURITY_FOLDER
+from streamgauge.systems.kafka_security import SecurityKind
 from streamgauge.systems.processes import STOP_DEADLINE_S
 
 _MODULE = "streamgauge.systems.local_cluster"
 _LOCK_DEADLINE_S = 90.0
 _KILL_DEADLINE_S = 5.0
-# Linux counts a process's start from boot, and the time of boot moves when the clock is set.
-_CREATED_TOLERANCE_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,10 @@ class LocalCluster:
     logs: str
     ready: bool
     """False while `up` waits; when nobody waits any more, a leftover of an `up` that was killed."""
+    client_files: dict[str, str] = field(default_factory=dict)
+    """Way in → what clients need for it; the first one's is that of the bootstrap address."""
+    acls: bool = False
+    without: tuple[Right, ...] = ()
 
     @property
     def pids(self) -> dict[str, int]:
@@ -60,6 +68,29 @@ class LocalCluster:
     def words(self) -> str:
         return broker_count(self.brokers)
 
+    @property
+    def locks(self) -> dict[str, Any]:
+        """As a target's `system` has them; empty without any."""
+        if not self.client_files:
+            return {}
+        found: dict[str, Any] = {"security": list(self.client_files)}
+        if self.acls:
+            found["acls"] = True
+        return found | ({"without": list(self.without)} if self.without else {})
+
+    @property
+    def lock_words(self) -> str:
+        return _lock_words(tuple(self.client_files), self.acls, self.without)
+
+    def is_locked_as(self, security: Sequence[str], *, acls: bool, without: Sequence[str]) -> bool:
+        mine = (tuple(self.client_files), self.acls, set(self.without))
+        return mine == (tuple(security), acls, set(without))
+
+    def endpoints(self) -> dict[str, str]:
+        files = list(self.client_files.values())
+        locked = {f"bootstrap{SECURITY_FILE}": files[0]} if files else {}
+        return {"bootstrap": self.bootstrap, **locked}
+
     def alive(self) -> dict[str, psutil.Process]:
         """Those of its brokers that still run."""
         found = ((name, _ours(broker, self.data)) for name, broker in self.processes.items())
@@ -67,7 +98,7 @@ class LocalCluster:
 
     def ended(self) -> str | None:
         """When none of its brokers is left; with some, clients go on, and somebody may want to see how."""
-        if self.alive():
+        if self.alive().keys() - {TOKEN_ENDPOINT}:
             return None
         return (
             f"the local cluster at {self.bootstrap} is gone: no broker of it runs any more; see {self.logs}, "
@@ -75,21 +106,31 @@ class LocalCluster:
         )
 
 
-def up(brokers: int = 1) -> LocalCluster:
-    """Start the local cluster, or return the one that is up already with as many brokers."""
+def up(
+    brokers: int = 1,
+    security: Sequence[SecurityKind] = (),
+    *,
+    acls: bool = False,
+    without: Sequence[Right] = (),
+) -> LocalCluster:
+    """Start the local cluster, or return the one that is up already with as many brokers and such locks."""
     check_brokers(brokers)
+    KafkaLocks(security, acls=acls, without=without)
     with _only_one():
         state = last_state()
         if state is not None and _is_up(state):
-            if state.brokers == brokers:
+            if state.brokers == brokers and state.is_locked_as(security, acls=acls, without=without):
                 return state
+            found, wanted = f"with {state.words}", str(brokers)
+            if state.brokers == brokers:
+                found, wanted = state.lock_words, _lock_words(security, acls, without)
             raise BadInput(
-                f"a local cluster with {broker_count(state.brokers)} is up, not with {brokers}; "
+                f"a local cluster {found} is up, not {'with ' * (state.brokers != brokers)}{wanted}; "
                 "run `streamgauge cluster down` first"
             )
         settled = promise(_MODULE, {})
         _clean_up(state)
-        started = _start(brokers)
+        started = _start(brokers, security, acls=acls, without=without)
         settled()
         return started
 
@@ -131,7 +172,8 @@ def last_state() -> LocalCluster | None:
     try:
         fields = json.loads(path.read_text())
         processes = {name: BrokerProcess(**broker) for name, broker in fields.pop("processes").items()}
-        return LocalCluster(processes=processes, **fields)
+        without = tuple(fields.pop("without", ()))
+        return LocalCluster(processes=processes, without=without, **fields)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
@@ -141,23 +183,37 @@ def last_state() -> LocalCluster | None:
         ) from error
 
 
+def _lock_words(security: Sequence[str], acls: bool, without: Sequence[str]) -> str:
+    if not security:
+        return "without security"
+    missing = f" but no right to {', '.join(without)}" if without else ""
+    return f"with security {', '.join(security)}{' with ACLs' if acls else ''}{missing}"
+
+
 def broker_count(brokers: int) -> str:
     return counted(brokers, "broker")
 
 
-def _start(brokers: int) -> LocalCluster:
+def _start(
+    brokers: int, security: Sequence[SecurityKind], *, acls: bool, without: Sequence[Right]
+) -> LocalCluster:
     cluster = KafkaCluster(
         brokers=brokers,
         log_dir=_folder() / "logs",
         data_dir=_folder() / "data",
+        security=security,
+        acls=acls,
+        without=without,
         dies_with_parent=False,
     )
     try:
         cluster.launch()
+        _point_to_security(cluster)
         # Written before they are ready: if we are killed now, `down` can still find them.
-        _write(_state_of(cluster, ready=False))
+        locks = {"acls": acls, "without": tuple(without)}
+        _write(_state_of(cluster, ready=False, **locks))
         cluster.wait_ready()
-        state = _state_of(cluster, ready=True)
+        state = _state_of(cluster, ready=True, **locks)
         _write(state)
     except BaseException:
         cluster.stop()
@@ -167,7 +223,14 @@ def _start(brokers: int) -> LocalCluster:
     return state
 
 
-def _state_of(cluster: KafkaCluster, ready: bool) -> LocalCluster:
+def _point_to_security(cluster: KafkaCluster) -> None:
+    """A path that stays the same, whatever the folder of the data is called this time."""
+    _security_link().unlink(missing_ok=True)
+    if cluster.client_files:
+        _security_link().symlink_to(cluster.data_folder / SECURITY_FOLDER)
+
+
+def _state_of(cluster: KafkaCluster, ready: bool, **locks: Any) -> LocalCluster:
     processes = {name: BrokerProcess(pid, _created_s(pid)) for name, pid in cluster.processes().items()}
     return LocalCluster(
         brokers=cluster.brokers,
@@ -176,6 +239,10 @@ def _state_of(cluster: KafkaCluster, ready: bool) -> LocalCluster:
         data=str(cluster.data_folder),
         logs=str(cluster.log_dir),
         ready=ready,
+        client_files={
+            kind: str(_security_link() / Path(file).name) for kind, file in cluster.client_files.items()
+        },
+        **locks,
     )
 
 
@@ -192,6 +259,7 @@ def _clean_up(state: LocalCluster | None) -> None:
         return
     _end(list(state.alive().values()))
     shutil.rmtree(state.data, ignore_errors=True)
+    _security_link().unlink(missing_ok=True)
     _state_file().unlink(missing_ok=True)
 
 
@@ -209,19 +277,13 @@ def _end(running: list[psutil.Process]) -> None:
 
 
 def _is_up(state: LocalCluster) -> bool:
-    return state.ready and len(state.alive()) == state.brokers
+    return state.ready and len(state.alive()) == len(state.processes)
 
 
 def _ours(broker: BrokerProcess, data: str) -> psutil.Process | None:
     """The live process that this broker is, or None."""
-    try:
-        process = psutil.Process(broker.pid)
-        if process.status() == psutil.STATUS_ZOMBIE:
-            return None
-        same_age = abs(process.create_time() - broker.created_s) < _CREATED_TOLERANCE_S
-        return process if same_age and _has_data_in(process, data) else None
-    except (psutil.NoSuchProcess, psutil.AccessDenied):
-        return None
+    process = same_process(broker.pid, broker.created_s)
+    return process if process is not None and _has_data_in(process, data) else None
 
 
 def _has_data_in(process: psutil.Process, folder: str) -> bool:
@@ -258,6 +320,10 @@ def _only_one() -> Iterator[None]:
 
 def _folder() -> Path:
     return state_folder() / "cluster"
+
+
+def _security_link() -> Path:
+    return _folder() / SECURITY_FOLDER
 
 
 def _state_file() -> Path:

@@ -38,6 +38,8 @@ class Members:
         self.down: set[str] = set()
         """Those that are not to run now: that they do not is no failure of the system."""
         self.paused: set[str] = set()
+        self.endangered: set[str] = set()
+        """Those that may go down by themselves, for what was done to them."""
         self._lock = threading.RLock()
         self._starts = 0
 
@@ -49,6 +51,11 @@ class Members:
     def data_folders(self) -> dict[str, Path]:
         """By name, where each keeps what it has."""
         return self._data_folders()
+
+    @property
+    def may_be_gone(self) -> set[str]:
+        """Whose end is no failure of the system."""
+        return self.down | self.endangered
 
     def kill(self, name: str) -> None:
         """At once, with nothing written back: as a machine that loses its power."""
@@ -78,6 +85,23 @@ class Members:
     def unpause(self, name: str) -> None:
         with self._lock:
             self._continue(name)
+
+    def endanger(self, name: str) -> None:
+        """From now on it may go down by itself; `rescue` ends that."""
+        with self._lock:
+            self._check_up(name)
+            self.endangered.add(name)
+
+    def has_ended(self, name: str) -> bool:
+        return self._running[name].poll() is not None
+
+    def rescue(self, name: str) -> None:
+        """It is out of danger; if it went down, it is started again."""
+        with self._lock:
+            if self.has_ended(name):
+                self.down.add(name)
+            self.endangered.discard(name)
+        self.start_again(name)
 
     def _check_up(self, name: str) -> None:
         if name in self.down:
@@ -114,6 +138,8 @@ class Members:
         """All of them up, as they were in the beginning."""
         for name in sorted(self.paused):
             self.unpause(name)
+        for name in sorted(self.endangered):
+            self.rescue(name)
         for name in sorted(self.down):
             self.start_again(name, deadline_s)
 

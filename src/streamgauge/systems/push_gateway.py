@@ -16,9 +16,11 @@ import psutil
 from streamgauge.core.errors import SystemFailed, Unreachable
 from streamgauge.gateway.server.settings import LISTENING, MONITORING
 from streamgauge.systems.contract import START_DEADLINE_S, System
+from streamgauge.systems.members import Members
 from streamgauge.systems.processes import end, how_it_ended, log_text, spawn, why_it_ended
 
 _MODULE = "streamgauge.gateway.server.gateway_process"
+GATEWAY = "gateway"
 _POLL_S = 0.05
 # Its processes have 10 s of their own before they are killed, and Kafka's clients end within that.
 _STOP_DEADLINE_S = 15.0
@@ -41,15 +43,34 @@ class PushGateway(System):
         """`settings`: of the server, before those of the file; without a port, any that is free is taken."""
         self._config, self._log = config.absolute(), log_dir.absolute() / "gateway.log"
         self._count, self._settings = processes, {"port": 0, **(settings or {})}
-        self._running: subprocess.Popen[bytes] | None = None
+        self._own: dict[str, subprocess.Popen[bytes]] = {}
+        self._members = Members(
+            self._own, self._start, lambda name: bool(self._said(LISTENING)), self._log_of
+        )
         self._address = self._monitoring = ""
 
     def launch(self) -> None:
         if self._running is not None:
             raise SystemFailed("this gateway is already running; stop it first")
+        self._own[GATEWAY] = self._start(GATEWAY)
+
+    @property
+    def _running(self) -> subprocess.Popen[bytes] | None:
+        return self._own.get(GATEWAY)
+
+    def _start(self, name: str) -> subprocess.Popen[bytes]:
+        """Where it was before, if it was: its clients know no other place."""
+        port = {"port": int(self._address.rpartition(":")[2])} if self._address else {}
         command = [sys.executable, "-m", _MODULE, "--config", str(self._config)]
-        command += ["--settings", json.dumps(self._settings), "--processes", str(self._count)]
-        self._running = spawn(command, self._log, dies_with_parent=True)
+        command += ["--settings", json.dumps(self._settings | port), "--processes", str(self._count)]
+        return spawn(command, self._log, dies_with_parent=True)
+
+    def _log_of(self, name: str) -> Path:
+        return self._log
+
+    def members(self) -> Members:
+        """One; where it serves by several processes, they end with it."""
+        return self._members
 
     def wait_ready(self, deadline_s: float = START_DEADLINE_S) -> None:
         if self._running is None:
@@ -80,7 +101,7 @@ class PushGateway(System):
         return {f"gateway-{number}": pid for number, pid in enumerate(serving, 1)}
 
     def ended(self) -> str | None:
-        if self._running is None or self._running.poll() is None:
+        if self._running is None or self._running.poll() is None or self._members.may_be_gone:
             return None
         return f"the gateway ended: {how_it_ended(self._running, self._log)}"
 
@@ -89,7 +110,8 @@ class PushGateway(System):
             if self._running is not None:
                 end([self._running], deadline_s=_STOP_DEADLINE_S)
         finally:
-            self._running, self._address, self._monitoring = None, "", ""
+            self._own.clear()
+            self._address = self._monitoring = ""
 
     def _said(self, what: str) -> str:
         """The whole line: it may be there in part while it is written."""
