@@ -9,6 +9,7 @@ from streamgauge.comparing.blocks import blocks_of
 from streamgauge.comparing.estimates import (
     Estimate,
     error_of_mean,
+    estimate_about,
     mean_estimate,
     percentile_estimate,
     rate_estimate,
@@ -66,3 +67,9 @@ def test_blocks_that_are_alike_make_the_mean_less_sure() -> None:
     assert loose > 1.5 * tight
     assert few < many == 11
     assert error_of_mean(np.ones(12)) == (0.0, 11.0)
+
+
+def test_blocks_that_have_nothing_in_common_leave_it_open_and_can_be_computed() -> None:
+    below, above = estimate_about(2.0, np.array([900.0, -900.0, 900.0])).log_spans(0.999999)
+    assert min(below, above) > 100
+    assert math.isfinite(below + above)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from streamgauge.comparing.between_runs import LEARNED_WEIGHT, USUAL_PERCENT, learned_sd
 from streamgauge.comparing.blocks import Blocks
-from streamgauge.comparing.differences import BETWEEN_RUNS_PERCENT
 from streamgauge.comparing.estimates import Estimate, mean_estimate, percentile_estimate
 from streamgauge.comparing.ratio import Ratio, ratio_of
 from tests.proof import PROOF
@@ -75,11 +75,32 @@ def test_blocks_alone_cover_the_truth(noise: Noise, true_ratio: float) -> None:
 @pytest.mark.parametrize("repeats", [1, 3])
 def test_runs_with_a_level_of_their_own_are_covered_too(repeats: int, true_ratio: float) -> None:
     noise = Noise(between=0.03)
-    for name, found in trials(true_ratio, noise, BETWEEN_RUNS_PERCENT / 100, repeats).items():
+    for name, found in trials(true_ratio, noise, USUAL_PERCENT / 100, repeats).items():
         assert coverage(found, true_ratio) >= least(0.93), name
         assert false_verdicts(found, true_ratio) <= most(0.05), name
         if true_ratio == 2.0:
             assert all(each.p is not None and each.p < 0.05 for each in found), "twice is always seen"
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("true_ratio", RATIOS)
+@pytest.mark.parametrize("between", [0.01, 0.1], ids=["quiet machine", "noisy machine"])
+def test_what_earlier_runs_were_apart_by_covers_single_runs(between: float, true_ratio: float) -> None:
+    """Twelve runs before, of which two levels differ: a machine that is noisier than the usual is known."""
+    rng = np.random.default_rng((round(1000 * between), round(1000 * true_ratio)))
+    noise = Noise(between=between)
+    found: dict[str, list[Ratio]] = {name: [] for name in FIGURES}
+    for _ in range(TRIALS):
+        earlier = np.exp(rng.normal(0.0, between, 12))
+        earlier[6:] *= 1.5
+        learned = learned_sd(list(earlier), USUAL_PERCENT / 100)
+        sides = [drawn_blocks(rng, of, noise) for of in (1.0, true_ratio)]
+        for name, figure in FIGURES.items():
+            base, new = ([each] for blocks in sides if (each := figure(blocks)))
+            found[name].append(ratio_of(base, new, learned, weight=LEARNED_WEIGHT))
+    for name, trial in found.items():
+        assert coverage(trial, true_ratio) >= least(0.93), name
+        assert false_verdicts(trial, true_ratio) <= most(0.05), name
 
 
 def estimates(*values: float, error: float = 0.01) -> list[Estimate]:

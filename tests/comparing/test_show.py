@@ -54,7 +54,7 @@ def test_differences_are_told_in_every_medium(documents: tuple[DiffDocument, His
         assert "p50 2." in text
         assert "slower" in text.lower()
         assert "no difference seen" in text.lower()
-        assert "it did not come to its end" in text
+        assert "it did not finish" in text
         assert "only the new has it" in text
     assert console.index("What was not the same") < console.index("Figure by figure")
     assert HOSTILE not in render_page(shown, None)
@@ -72,7 +72,7 @@ def test_a_history_is_told_in_every_medium(documents: tuple[DiffDocument, Histor
     first = next(metric for metric in document.cases[0].metrics if metric.metric == "p50")
     shown = show_history(document)
     assert shown.badge.text == "no change seen"
-    assert "it takes 10 runs to see a change; there are 3" in console_text(shown, 200)
+    assert "at least 10 runs are needed to see a change; there are 3" in console_text(shown, 200)
     first.changes.append(
         Change(
             run=document.runs[1],

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from streamgauge.comparing.between_runs import Spread, spread_for
 from streamgauge.comparing.differences import Side, compared_figures
 from streamgauge.comparing.document import Changed
 from streamgauge.comparing.environments import environment_differences
@@ -17,7 +18,7 @@ from streamgauge.comparing.matching import Matched, matching
 from streamgauge.comparing.measured import measured_run
 from streamgauge.comparing.show import settings_words
 from streamgauge.core.outcomes import ObjectiveOutcome, Outcome, worst_outcome
-from streamgauge.core.run_dir import RunDir
+from streamgauge.core.run_dir import RunDir, runs_in
 from streamgauge.core.verdicts import CauseCode, Validity, cause
 from streamgauge.report.document import Document, Part, State, ValidityVerdict
 from streamgauge.report.outcomes import Known, outcomes_of
@@ -59,7 +60,7 @@ def check_document(
     baseline: Side,
     *,
     confidence: float,
-    between_runs_percent: float,
+    between_runs_percent: float | None = None,
 ) -> CheckDocument:
     """`baseline`: may be empty, then nothing is expected against it."""
     document = results_document(run, objectives=expectations.objectives)
@@ -77,8 +78,10 @@ def check_document(
         matched = matching([part for each in baseline for part in each.parts], new.parts)
         settings = matched.changed
         asked = expectations.baseline
+        beside = runs_in(baseline[0].run.parent)
+        spread = spread_for(baseline, [[new]], beside, between_runs_percent)
         for each in matched.matched:
-            outcomes = _against(each, asked, confidence, between_runs_percent)
+            outcomes = _against(each, asked, confidence, spread)
             expected += [_of(settings_words(each.settings), found) for found in outcomes]
         for group in matched.only_new:
             lacking = outcomes_of(asked, lambda _: Known(None, why_not=_NO_CASE), _VALID)
@@ -121,11 +124,11 @@ def _ended(document: Document) -> Expected:
 
 
 def _against(
-    matched: Matched, asked: Sequence[Objective], confidence: float, between_runs_percent: float
+    matched: Matched, asked: Sequence[Objective], confidence: float, spread: Spread
 ) -> Iterator[ObjectiveOutcome]:
     def known(objective: Objective) -> Known:
         metric = _plain(objective.metric)
-        found = compared_figures(matched.base, matched.new, metric, confidence, between_runs_percent)
+        found = compared_figures(matched.base, matched.new, metric, confidence, spread)
         if isinstance(found, list):
             return Known(None, why_not=found[0])
         if found.interval is None:

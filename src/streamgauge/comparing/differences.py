@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from streamgauge.comparing.between_runs import Spread, spread_for
 from streamgauge.comparing.document import (
     CaseDifference,
     CaseSide,
@@ -20,6 +21,7 @@ from streamgauge.comparing.matching import Matched, Repeats, matching
 from streamgauge.comparing.measured import MeasuredRun, is_better_lower, unit_of
 from streamgauge.comparing.ratio import CONFIDENCE, Ratio, ratio_of
 from streamgauge.core.holm import holm
+from streamgauge.core.run_dir import runs_in
 from streamgauge.core.verdicts import (
     Cause,
     CauseCode,
@@ -30,11 +32,6 @@ from streamgauge.core.verdicts import (
 )
 from streamgauge.spec.metrics import Metric
 
-BETWEEN_RUNS_PERCENT = 3.0
-"""What runs of the same are taken to be apart by (SD), where no repeats say it."""
-_TAIL, _TAILS_FACTOR = 0.95, 2.0
-"""Tails are apart by more: a pause more or less is most of a p99."""
-
 Side = Sequence[MeasuredRun]
 """Runs that are repeats of each other."""
 
@@ -44,19 +41,23 @@ def diff_document(
     new: Sequence[Side],
     *,
     confidence: float = CONFIDENCE,
-    between_runs_percent: float = BETWEEN_RUNS_PERCENT,
+    between_runs_percent: float | None = None,
 ) -> DiffDocument:
+    """`between_runs_percent`: what runs of the same are apart by; None: earlier runs say it, or the usual."""
+    spread = spread_for(base, new, runs_in(base[0].run.parent), between_runs_percent)
     return DiffDocument(
         base=[run.id for run in base],
         confidence=confidence,
-        between_runs_percent=between_runs_percent,
-        differences=[run_difference(base, side, confidence, between_runs_percent) for side in new],
+        between_runs_percent=spread.most_percent,
+        between_runs_from=spread.source,
+        between_runs_count=spread.run_count,
+        differences=[run_difference(base, side, confidence, spread) for side in new],
     )
 
 
-def run_difference(base: Side, new: Side, confidence: float, between_runs_percent: float) -> RunDifference:
+def run_difference(base: Side, new: Side, confidence: float, spread: Spread) -> RunDifference:
     found = matching(*([part for run in side for part in run.parts] for side in (base, new)))
-    cases = [_case(each, confidence, between_runs_percent) for each in found.matched]
+    cases = [_case(each, confidence, spread) for each in found.matched]
     _judge(cases, 1 - confidence)
     return RunDifference(
         runs=[run.id for run in new],
@@ -69,7 +70,7 @@ def run_difference(base: Side, new: Side, confidence: float, between_runs_percen
 
 
 def compared_figures(
-    base: Repeats, new: Repeats, metric: Metric, confidence: float, between_runs_percent: float
+    base: Repeats, new: Repeats, metric: Metric, confidence: float, spread: Spread
 ) -> Ratio | list[Cause]:
     """The ratio; or why there is none, or none to be quoted."""
     told = {"base": [part.estimate(metric) for part in base.parts]}
@@ -83,16 +84,15 @@ def compared_figures(
     if doubts:
         return doubts
     sides = [[each for each in found if isinstance(each, Estimate)] for found in told.values()]
-    is_tail = metric.share is not None and metric.share >= _TAIL
-    usual_sd = between_runs_percent / 100 * (_TAILS_FACTOR if is_tail else 1.0)
-    return ratio_of(sides[0], sides[1], usual_sd, confidence)
+    usual_sd, weight = spread.sd(base.settings, metric)
+    return ratio_of(sides[0], sides[1], usual_sd, confidence, weight)
 
 
-def _case(matched: Matched, confidence: float, between_runs_percent: float) -> CaseDifference:
+def _case(matched: Matched, confidence: float, spread: Spread) -> CaseDifference:
     """Verdicts are given when all figures are known."""
     base, new = matched.base, matched.new
     metrics = [
-        _metric(metric, matched, compared_figures(base, new, metric, confidence, between_runs_percent))
+        _metric(metric, matched, compared_figures(base, new, metric, confidence, spread))
         for metric in base.parts[0].metrics
         if metric in new.parts[0].metrics
     ]

@@ -14,6 +14,14 @@ from streamgauge.core.verdicts import Cause, Integrity, Validity
 from streamgauge.report.document import Part
 
 
+class SpreadSource(StrEnum):
+    """Who says what runs of the same are apart by."""
+
+    ASKED = "asked"
+    EARLIER_RUNS = "earlier_runs"
+    USUAL = "usual"
+
+
 class DiffVerdict(StrEnum):
     """Of the new against the base."""
 
@@ -88,7 +96,12 @@ class DiffDocument(Part):
     confidence: float
     """of intervals; a verdict has it over all figures of two sides together"""
     between_runs_percent: float
-    """what runs of the same are taken to be apart by (SD) where repeats do not say it"""
+    """what runs of the same are taken to be apart by (SD) where repeats do not say it; of the figure that
+    varies most"""
+    between_runs_from: SpreadSource
+    """who says so"""
+    between_runs_count: int = 0
+    """earlier runs that it was learned from"""
     differences: list[RunDifference]
 
 

@@ -10,7 +10,7 @@ from streamgauge.comparing.document import Changed
 from streamgauge.comparing.matching import differing
 from streamgauge.report.settings_text import by_path
 
-_EACH_RUNS_OWN = ("live_view", "resumed", "master", "user")
+_EACH_RUNS_OWN = ("live_view", "memory_peaks_bytes", "resumed", "master", "user")
 """Beginnings of paths. The master says how many agents there were, which is a setting."""
 _OWN_NAMES = {"pid", "cluster_id", "took_s", "primed"}
 _OWN_VALUES = (

@@ -18,6 +18,7 @@ from streamgauge.comparing.blocks import Blocks, Floats
 
 _MOST_ALIKE = 0.7
 """Beyond it nothing is known any more: so few blocks would be left."""
+_MOST_REACH = 500.0
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,8 @@ def estimate_about(value: float, deviations: Floats) -> Estimate:
     error, freedom = error_of_mean(deviations)
 
     def limits(confidence: float) -> tuple[float, float]:
-        reach = _t(confidence, freedom) * error
+        # A few blocks that have nothing in common say nothing, and not a number too large to be written.
+        reach = min(_t(confidence, freedom) * error, _MOST_REACH)
         return value * math.exp(-reach), value * math.exp(reach)
 
     return Estimate(value, limits)

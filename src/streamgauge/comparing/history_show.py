@@ -19,9 +19,10 @@ from streamgauge.report.shown import Badge, Block, Figures, Note, Section, Shown
 from streamgauge.report.shown_tables import Cell, Column, Table, row
 
 READING = (
-    "A level changes where figures before and behind differ by more than runs in another order would show, "
-    "in 99 of 100 orders. It takes some runs of the new level to be sure: to judge a single run, set it "
-    "against its base with streamgauge diff. Runs whose figures may not be quoted are shown, not judged by.",
+    "The level changes at a run if the figures before and after it differ by more than the same runs would "
+    "show in 99 of 100 random orders. That takes several runs of the new level: to judge a single run, "
+    "compare it with its base by streamgauge diff. Runs whose figures may not be quoted are shown, but not "
+    "judged.",
 )
 
 
@@ -53,7 +54,8 @@ def _lines(document: HistoryDocument) -> Iterable[str]:
                     f"{figure_words(change.new, metric.unit)} ({change.ratio:.2f}×)"
                 )
     if len(document.runs) < document.needed_count:
-        yield f"it takes {document.needed_count} runs to see a change; there are {len(document.runs)}"
+        count = len(document.runs)
+        yield f"at least {document.needed_count} runs are needed to see a change; there are {count}"
 
 
 def _section(case: CaseHistory) -> Section:
@@ -62,11 +64,15 @@ def _section(case: CaseHistory) -> Section:
         for change in metric.changes:
             if change.environment:
                 blocks.append(
-                    changed_table(f"Environment, {change.run} against the run before", change.environment)
+                    changed_table(
+                        f"Environment: {change.run} compared with the run before", change.environment
+                    )
                 )
     left_out = {point.run for metric in case.metrics for point in metric.points if not point.is_quoted}
     if left_out:
-        blocks.append(Note(f"Not judged by, not valid: {', '.join(sorted(left_out))}", Tone.WARN))
+        blocks.append(
+            Note(f"Shown but not judged, because not valid: {', '.join(sorted(left_out))}", Tone.WARN)
+        )
     blocks.append(Figures([_figure(metric) for metric in case.metrics]))
     return Section(settings_words(case.settings).capitalize(), blocks)
 

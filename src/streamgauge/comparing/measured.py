@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from streamgauge.comparing.blocks import Blocks, Times, read_blocks
+from streamgauge.comparing.blocks import Blocks, Times
 from streamgauge.comparing.estimates import Estimate, mean_estimate, percentile_estimate, rate_estimate
+from streamgauge.comparing.kept_blocks import blocks_of_run
 from streamgauge.core.clock import NS_PER_MS
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
@@ -72,8 +73,9 @@ def measured_cases(
 ) -> list[Measured]:
     """`only`: ids of the cases that are asked for, when not all are: every message of theirs is read."""
     cases = [case for case in document.cases if only is None or case.case in only]
-    times = {case.case: _times(case) for case in cases if case.is_measured}
-    blocks = read_blocks(run, times)
+    # Of messages that were rolled up the slowest are left: no blocks of these tell of the others.
+    times = {case.case: _times(case) for case in cases if case.is_measured and not _rolled_up(case)}
+    blocks = blocks_of_run(run, times)
     return [
         Measured(
             document.run,
@@ -101,8 +103,12 @@ def _metrics(case: Case) -> list[Metric]:
     return [*(found for found in latency if found is not None), duration("mean"), RATE]
 
 
+def _rolled_up(case: Case) -> bool:
+    return case.verification is not None and case.verification.rolled_up > 0
+
+
 def _estimate(case: Case, blocks: Blocks | None, metric: Metric) -> Told:
-    nothing = cause(CauseCode.NOTHING_MEASURED)
+    nothing = cause(CauseCode.ROLLED_UP if _rolled_up(case) else CauseCode.NOTHING_MEASURED)
     if blocks is None:
         return nothing
     if metric == RATE:

@@ -18,7 +18,7 @@ from streamgauge.comparing.estimates import Estimate
 
 CONFIDENCE = 0.95
 USUAL_WEIGHT = 10
-"""The usual difference between runs counts as if so many repeats had shown it."""
+"""Where nothing is known of the machine."""
 FEWEST_REPEATS = 2
 """Of both sides, beyond the first of each: for a figure of which one run does not say how sure it is."""
 _LEAST_P = 1e-6
@@ -37,9 +37,14 @@ class Ratio:
 
 
 def ratio_of(
-    base: Sequence[Estimate], new: Sequence[Estimate], usual_sd: float, confidence: float = CONFIDENCE
+    base: Sequence[Estimate],
+    new: Sequence[Estimate],
+    usual_sd: float,
+    confidence: float = CONFIDENCE,
+    weight: int = USUAL_WEIGHT,
 ) -> Ratio:
-    """`usual_sd`: what runs of the same are usually apart by, as a share (standard deviation)."""
+    """`usual_sd`: what runs of the same are usually apart by, as a share (standard deviation); `weight`: it
+    counts as if so many repeats had shown it."""
     both = (base, new)
     means = [math.fsum(each.log for each in side) / len(side) for side in both]
     difference = means[1] - means[0]
@@ -47,7 +52,7 @@ def ratio_of(
     is_told = all(each.limits is not None for side in both for each in side)
     if not is_told and sum(map(len, both)) - len(both) < FEWEST_REPEATS:
         return Ratio(*figures, None, None)
-    variance, freedom = _between(both, means, usual_sd if is_told else None)
+    variance, freedom = _between(both, means, usual_sd if is_told else None, weight)
 
     def spans(asked: float) -> tuple[float, float]:
         """How far below and above the difference may be."""
@@ -73,7 +78,7 @@ def _within(side: Sequence[Estimate], confidence: float) -> tuple[float, float]:
 
 
 def _between(
-    both: tuple[Sequence[Estimate], ...], means: Sequence[float], usual_sd: float | None
+    both: tuple[Sequence[Estimate], ...], means: Sequence[float], usual_sd: float | None, weight: int
 ) -> tuple[float, float]:
     """The variance of what runs of the same differ by, beyond what their blocks say, and its freedom."""
     apart = math.fsum((each.log - mean) ** 2 for side, mean in zip(both, means, strict=True) for each in side)
@@ -84,7 +89,7 @@ def _between(
     own = [sum(each.log_spans(one_sd)) / 2 for side in both for each in side]
     inside = math.fsum(span**2 for span in own) / len(own)
     seen = max(0.0, apart - freedom * inside)
-    return (USUAL_WEIGHT * usual_sd**2 + seen) / (USUAL_WEIGHT + freedom), USUAL_WEIGHT + freedom
+    return (weight * usual_sd**2 + seen) / (weight + freedom), weight + freedom
 
 
 def _chance(difference: float, spans: Callable[[float], tuple[float, float]]) -> float:

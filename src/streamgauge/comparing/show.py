@@ -12,6 +12,7 @@ from streamgauge.comparing.document import (
     DiffVerdict,
     MetricDifference,
     RunDifference,
+    SpreadSource,
 )
 from streamgauge.core.verdicts import Integrity, Validity
 from streamgauge.report.cause_words import INTEGRITY_WORDS, VALIDITY_WORDS, cause_text
@@ -35,13 +36,24 @@ VERDICT_TONES = {
     DiffVerdict.NOT_COMPARABLE: Tone.WARN,
 }
 READING = (
-    "A ratio is new to base: of a latency 2 is twice as slow, of a rate twice as fast. Its interval is of "
-    "what blocks of time within a run differ by, neighbours being alike, and of what runs differ by: learned "
-    "from repeats, or taken as is said above where there are none.",
-    "A verdict is given only if it would stand with all figures of these runs looked at together (Holm's "
-    "correction), and never where the figures of a side may not be quoted. No difference seen is not the "
-    "same as none: the interval says what can be ruled out.",
+    "A ratio is new divided by base: a latency ratio of 2 means twice as slow, a rate ratio of 2 twice as "
+    "fast. Its interval comes from the spread between blocks of time within a run, and from the spread "
+    "between runs. The latter is learned from repeats; the top of the page says what is used without them.",
+    "A verdict is given only if it holds with all figures of these runs taken together (Holm's correction), "
+    "and never if the figures of a side may not be quoted. No difference seen does not mean that there is "
+    "none: the interval tells how large a difference could have been missed.",
 )
+
+
+def spread_words(document: DiffDocument) -> str:
+    percent = f"{document.between_runs_percent:.2g}%"
+    tails = f"{2 * document.between_runs_percent:.2g}% from p95 on"
+    return {
+        SpreadSource.ASKED: f"Unless repeats show it, runs differ by {percent} (SD), {tails}, as you said.",
+        SpreadSource.EARLIER_RUNS: f"Unless repeats show it, runs differ by up to {percent} (SD): learned "
+        f"from {plural(document.between_runs_count, 'earlier run')} of this workload.",
+        SpreadSource.USUAL: f"Unless repeats show it, runs are assumed to differ by {percent} (SD), {tails}.",
+    }[document.between_runs_from]
 
 
 def show_diff(document: DiffDocument) -> Shown:
@@ -60,10 +72,7 @@ def show_diff(document: DiffDocument) -> Shown:
         ],
         facts=[],
         sections=sections,
-        about=[
-            f"Intervals of {100 * document.confidence:g}%; runs of the same are taken to be "
-            f"{document.between_runs_percent:g}% apart (SD), tails twice that, where repeats do not say it."
-        ],
+        about=[f"{100 * document.confidence:g}% intervals. {spread_words(document)}"],
         reading=READING,
     )
 
@@ -203,7 +212,7 @@ def _verdict(found: RunDifference, name: str) -> Verdict:
     if not_comparable:
         lines.append(f"{plural(not_comparable, 'figure')} not comparable")
     if not found.cases:
-        lines.append("no case of one side has a like on the other")
+        lines.append("no case of one side matches a case of the other")
     return Verdict(name, words, tone, lines)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from streamgauge.comparing.differences import BETWEEN_RUNS_PERCENT, run_difference
+from streamgauge.comparing.between_runs import spread_for
+from streamgauge.comparing.differences import run_difference
 from streamgauge.comparing.document import DiffVerdict, RunDifference
 from streamgauge.comparing.histories import same_workload
 from streamgauge.comparing.measured import MeasuredRun, measured_run
@@ -20,15 +21,15 @@ from streamgauge.report.medium import Tone
 from streamgauge.report.shown import Said
 
 _MESSAGES_AT_MOST = 20_000_000
-"""Every message of both runs is read: of more than these `streamgauge diff` is to be asked."""
+"""Every message of this run is read, once: of more than these `streamgauge diff` is to be asked."""
 _TOLD_AT_MOST = 4
 
 
 def since_last(run: RunDir, document: Document, runs: Iterable[RunDir]) -> Said | None:
     """None: there is no earlier run of the same workload and settings, or its family has no such figures."""
     wanted = document.name, document.kind
-    newest_first = reversed(list(runs))
-    before = next((each for each in newest_first if each.id < run.id and is_of(each, wanted)), None)
+    beside = list(runs)
+    before = next((each for each in reversed(beside) if each.id < run.id and is_of(each, wanted)), None)
     if before is None or _message_count(document) > _MESSAGES_AT_MOST:
         return None
     try:
@@ -37,7 +38,8 @@ def since_last(run: RunDir, document: Document, runs: Iterable[RunDir]) -> Said 
         return None
     if not list(same_workload([base], new)):
         return None
-    return _said(base, run_difference([base], [new], CONFIDENCE, BETWEEN_RUNS_PERCENT))
+    spread = spread_for([base], [[new]], (each for each in beside if each.id < run.id))
+    return _said(base, run_difference([base], [new], CONFIDENCE, spread))
 
 
 def _message_count(document: Document) -> int:
