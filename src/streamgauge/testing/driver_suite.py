@@ -224,6 +224,20 @@ class DriverSuite:
             wired.collect_acks()
             assert len(wired.receive(150).values) == 150
 
+    def test_nothing_of_a_transaction_that_was_aborted_arrives(self, driver: Driver, topic: str) -> None:
+        if not driver.capabilities.transactional:
+            pytest.skip("this transport has no transactions")
+        with Wired(driver, (topic,), partitions=2, message=Message(size=64), transactional=True) as wired:
+            for _ in range(20):
+                # Aborted at once: what was sent last is on its way then.
+                wired.send(30, batch=30)
+                wired.producer.abort()
+                wired.send(10, batch=10)
+                wired.producer.commit()
+            wired.collect_acks()
+            assert len(wired.receive(200).values) == 200
+            assert wired.consumer.poll(1.0) is None
+
     def test_settings_in_force_are_told(self, driver: Driver, topic: str) -> None:
         with Wired(driver, (topic,), partitions=1, message=Message(size=64)) as wired:
             assert isinstance(wired.producer.settings_in_force(), dict)
