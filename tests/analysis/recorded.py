@@ -37,6 +37,7 @@ class CaseEvents:
 
     name: str
     load: Row = field(default_factory=dict)
+    measures_itself: bool = False
     status: CaseStatus | None = field(default_factory=lambda: CaseStatus("ok"))
     sends: list[Row] = field(default_factory=list)
     receives: list[Row] = field(default_factory=list)
@@ -134,6 +135,7 @@ class CaseEvents:
             kind="e2e",
             target=Target(name="t", driver="simulated"),
             work=load,
+            measures_itself=self.measures_itself,
             topic_settings=load.topics,
             time_limit_s=load.time_limit,
             drain_timeout_s=load.drain_timeout,

@@ -30,6 +30,8 @@ def all_cases() -> Iterator[CaseEvents]:
         _no_marks,
         _seconds,
         _missed_rate,
+        _sent_late,
+        _measures_itself,
         _steps,
         _unlimited,
         _cut_short,
@@ -247,6 +249,19 @@ def _missed_rate() -> CaseEvents:
     for sequence in range(100):
         case.receive(case.send(sequence, sent_ns=START_NS + sequence * 2 * MS))
     return case
+
+
+def _sent_late(name: str = "sent_late", *, measures_itself: bool = False) -> CaseEvents:
+    """Each 3 ms after it was due, and received 1 µs after that: all of its latency is schedule lag."""
+    case = CaseEvents(name, load={"messages": 100}, measures_itself=measures_itself)
+    for sequence in range(100):
+        send = case.send(sequence, sent_ns=START_NS + sequence * MS + 3 * MS)
+        case.receive(send, received_ns=send["sent_ns"] + 1000)
+    return case
+
+
+def _measures_itself() -> CaseEvents:
+    return _sent_late("measures_itself", measures_itself=True)
 
 
 def _steps() -> CaseEvents:

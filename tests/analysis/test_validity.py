@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from streamgauge.analysis.validity import Judged, validity
+from streamgauge.analysis.validity import HostTrouble, Judged, validity
 from streamgauge.core.verdicts import CauseCode, Limit, Validity
 
 GOOD = Judged(
@@ -36,6 +36,8 @@ INVALID: dict[CauseCode, dict[str, Any]] = {
     CauseCode.GENERATOR_LATE: {"lag_p99_ms": 4.1},
     CauseCode.NO_CPU_LEFT: {"limit": Limit.MACHINE_CPU, "machine_share": 0.99},
     CauseCode.CLOCK_ERROR: {"clock_error_ms": 0.51},
+    CauseCode.CLOCK_JUMPED: {"hosts": [HostTrouble("left", 900.0), HostTrouble("right", wall_jump_ms=-4.0)]},
+    CauseCode.HOST_SILENT: {"hosts": [HostTrouble("left", silent_ms=3000.0), HostTrouble("right")]},
     CauseCode.TOO_FEW_MESSAGES: {"latency_count": 999},
     CauseCode.SWAPPED: {"swapped_bytes": 4096.0},
     CauseCode.THROTTLED: {"throttled_count": 3.0},
@@ -53,6 +55,18 @@ def test_who_was_late_follows_from_what_a_bare_pacer_got_beside_it(
     [found] = validity(late)[1]
     assert (found.code, found.about) == (CauseCode.GENERATOR_LATE, who)
     assert found.figures.get("noise_floor_p99_ms") == floor_ms
+
+
+def test_where_there_is_no_system_how_late_it_was_sent_is_the_figure_asked_for() -> None:
+    itself = replace(GOOD, p50_ms=0.06, p99_ms=0.9, lag_p99_ms=0.85, clock_error_ms=0.0)
+    assert [found.code for found in validity(itself)[1]] == [CauseCode.GENERATOR_LATE]
+    assert validity(replace(itself, measures_itself=True)) == (Validity.VALID, [])
+
+
+@pytest.mark.parametrize("code", [code for code in INVALID if code is not CauseCode.GENERATOR_LATE])
+def test_every_other_cause_is_one_without_a_system_as_well(code: CauseCode) -> None:
+    _, [found] = validity(replace(GOOD, measures_itself=True, **INVALID[code]))
+    assert found.code is code
 
 
 def test_a_machine_that_wakes_nobody_in_time_spoils_no_case_that_was_sent_in_time() -> None:
@@ -80,6 +94,7 @@ def test_each_cause_is_named_alone_and_with_its_figures(code: CauseCode) -> None
         {"limit": Limit.BROKER},
         {"lag_p99_ms": 0.09, "p99_ms": 0.02, "p50_ms": 0.01, "clock_error_ms": 0.0},
         {"planned_count": None},
+        {"hosts": [HostTrouble("left", silent_ms=2999.0)]},
         {"medians_ms": [2.0, 2.0], "rested": True},
         {"medians_ms": [2.0, 2.0], "is_paced": False},
         {"swapped_bytes": None, "throttled_count": None, "clock_error_ms": None},

@@ -67,6 +67,17 @@ def test_a_case_that_is_short_or_late_is_not_to_be_quoted(results):
     assert causes(results, "early", "validity")["clock_error"]["below_zero_count"] == 2
 
 
+def test_how_late_it_sends_is_what_a_case_without_a_system_is_there_to_tell(results):
+    late = causes(results, "sent_late", "validity")["generator_late"]
+    assert late == {"lag_p99_ms": pytest.approx(3.0), "latency_p99_ms": pytest.approx(3.001)}
+    assert "measures_itself" not in causes(results, "sent_late", "note")
+    # The same messages: all else that was said against them is said of both.
+    others = causes(results, "sent_late", "validity").keys() - {"generator_late"}
+    assert others
+    assert causes(results, "measures_itself", "validity").keys() == others
+    assert "measures_itself" in causes(results, "measures_itself", "note")
+
+
 def test_clocks_that_may_be_further_apart_than_the_latency_are_named(results):
     assert causes(results, "two_hosts", "validity")["clock_error"]["clock_error_ms"] == 4.0
     assert "clock_error" not in causes(results, "clean", "validity")

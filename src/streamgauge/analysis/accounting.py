@@ -17,7 +17,7 @@ def accounting(cells: pa.Table, strays: pa.Table) -> pa.Table:
     counted = cells.select([*_PLACE, *COUNTS])
     rows = strays.num_rows
     of_strays = {
-        **{name: strays[name] for name in ("case", "topic", "partition", "corrupt", "unexpected")},
+        **{name: strays[name] for name in strays.column_names},
         "second": pa.nulls(rows, pa.int32()),
         "phase": pa.array([MEASURE] * rows, pa.string()),
     }

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamgauge.analysis.scopes import measured, merged_by
+from streamgauge.analysis.validity import HostTrouble
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.status import CaseStatus, RunStatus
 from streamgauge.plan.cases import Case
@@ -26,6 +27,7 @@ DRIFT_SECONDS = 3
 
 _COUNTS = [column.name for column in ACCOUNTING.columns if column.kind == "int64"]
 _LEGS = {"received": "intended_to_received", "acked": "sent_to_acked"}
+_TROUBLES = ("silent_ms", "jump_ms", "wall_jump_ms")
 _SPANS = {
     "intended_first_ns": "min",
     "intended_last_ns": "max",
@@ -74,6 +76,7 @@ def case_figures(plan: Plan, status: RunStatus, tables: Tables, beside: Beside) 
         | _cores(cpu[case.id])
         | _machines(usage[case.id], by_second[case.id])
         | _clock_error(clocks[case.id])
+        | _hosts(clocks[case.id])
         | _medians(seconds[case.id])
         for case in plan.cases
     ]
@@ -102,6 +105,7 @@ def _planned(case: Case, ended: CaseStatus | None) -> Row:
             has_consumers=case.load.consumer_count > 0,
         ),
         "notes": case.notes,
+        "measures_itself": case.measures_itself,
         "compression": case.load.compression,
         "asked_ratio": case.load.message.compressibility,
         "is_paced": rate != "unlimited",
@@ -187,6 +191,18 @@ def _clock_error(rows: Iterable[Row]) -> Row:
         errors[kind] = max(row["error_ms"], errors.get(kind, row["error_ms"]))
     is_known = {"producer", "consumer"} <= errors.keys()
     return {"clock_error_ms": errors["producer"] + errors["consumer"] if is_known else None}
+
+
+def _hosts(rows: Iterable[Row]) -> Row:
+    """Of each host the worst that any of its agents saw."""
+    found: dict[str, HostTrouble] = {}
+    for row in rows:
+        name, before = row["hostname"], found.get(row["hostname"], HostTrouble(row["hostname"]))
+        worst = {
+            of: max((row[of], getattr(before, of)), key=lambda value: abs(value or 0.0)) for of in _TROUBLES
+        }
+        found[name] = HostTrouble(name, **worst)
+    return {"hosts": [found[name] for name in sorted(found)]}
 
 
 def _medians(rows: Iterable[Row]) -> Row:

@@ -1,13 +1,14 @@
 """Events → results: the only place of the analysis that reads and writes.
 
-Messages are fed to the kernel in one of three ways, by how many there are and how they lie in their files;
-all other tables are made of what comes of it, which is little.
+Messages are fed to the kernel by how many there are and how they lie in their files: in this process, by
+tasks that read slices, or by tasks that put them in order first. All other tables are made of what comes of
+it, which is little.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
@@ -24,15 +25,18 @@ from streamgauge.analysis.feeding.cogroup import feed_by_cogroup
 from streamgauge.analysis.feeding.event_files import checked_events
 from streamgauge.analysis.feeding.fed import Fed
 from streamgauge.analysis.feeding.here import feed_here
-from streamgauge.analysis.feeding.row_group_tasks import feed_by_tasks, survey_by_tasks
+from streamgauge.analysis.feeding.packing import PACKS_FOLDER, packed_slices
+from streamgauge.analysis.feeding.row_group_tasks import feed_by_tasks, survey_by_tasks, tasks_reach
 from streamgauge.analysis.feeding.sizing import is_done_here, sized_for
 from streamgauge.analysis.feeding.slices import RowGroup, plan_slices
 from streamgauge.analysis.joining.facts import AgentClocks
 from streamgauge.analysis.noise_floor import noise_floors_ms
 from streamgauge.analysis.ranges import ranges
 from streamgauge.analysis.resources import resources
+from streamgauge.analysis.result_rows import write_rows
+from streamgauge.analysis.rolling.merging import merged, rolled_to, rolled_up_cases
 from streamgauge.analysis.runtimes import runtimes
-from streamgauge.analysis.storage import read_few_events, write_rows
+from streamgauge.analysis.storage import read_few_events
 from streamgauge.analysis.throughput import throughput
 from streamgauge.analysis.verdicts import verdicts
 from streamgauge.analysis.verifying.verify import verify
@@ -41,6 +45,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import note_analysis, read_status
 from streamgauge.plan.family_tables import event_tables_of
 from streamgauge.plan.plan_file import Plan, read_plan
+from streamgauge.plan.roll_up_file import RollUp
 from streamgauge.spec.families import family_of
 from streamgauge.tables import events, results
 
@@ -62,10 +67,11 @@ def analyze_with(spark: Callable[[], SparkSession], run: RunDir) -> None:
     note_analysis(run, is_done=False)
     own = family_of(plan.kind).analysis()
     tables = event_tables_of(plan.kind)
+    rolled = rolled_up_cases(run, plan)  # finished before anybody looks at event files
     found = [group for table in tables for group in checked_events(run, plan, table)]
     try:
         if own is None:
-            _analyze_messages(spark, run, plan, found)
+            _analyze_messages(spark, run, plan, found, rolled)
         else:
             session = spark()
             with sized_for(session, sum(group.rows for group in found)):
@@ -88,12 +94,17 @@ def _why_not(run: RunDir, told: str) -> StreamgaugeError:
 
 
 def _analyze_messages(
-    spark: Callable[[], SparkSession], run: RunDir, plan: Plan, found: Sequence[RowGroup]
+    spark: Callable[[], SparkSession],
+    run: RunDir,
+    plan: Plan,
+    found: Sequence[RowGroup],
+    rolled: Mapping[str, RollUp],
 ) -> None:
     """The tables in the order in which they need each other."""
     samples, marks = (read_few_events(run, table) for table in (events.SAMPLES, events.MARKS))
     moments = marks.to_pylist()
-    fed = _feed(spark, run, plan, found, agent_clocks(moments))
+    fed = _feed(spark, run, plan, found, agent_clocks(moments), rolled_to(run, rolled))
+    fed = merged(run, plan, fed, rolled, of_messages(found))
     counted = write_rows(run, results.ACCOUNTING, accounting(fed.cells, fed.strays))
     write_rows(run, results.HISTOGRAM, fed.histogram)
     write_rows(run, results.RANGES, ranges(fed.cells))
@@ -111,7 +122,7 @@ def _analyze_messages(
     judged = verdicts(case_figures(plan, read_status(run), tables, found_beside))
     for table, rows in zip((results.VERDICTS, results.CAUSES), judged, strict=True):
         write_rows(run, table, pa.Table.from_pylist(rows, schema=table.arrow_schema()))
-    verify(run, plan, of_messages(found))
+    verify(run, plan, of_messages(found), rolled)
     fault_figures(run, plan, fed.starts_ns)
 
 
@@ -125,16 +136,22 @@ def _feed(
     plan: Plan,
     found: Sequence[RowGroup],
     clocks_of: dict[str, AgentClocks],
+    rolled_to: Mapping[str, int],
 ) -> Fed:
     messages = of_messages(found)
     rows = sum(group.rows for group in messages)
     if is_done_here(rows):
-        return feed_here(run, plan, messages, clocks_of)
+        return feed_here(run, plan, messages, clocks_of, rolled_to)
     session = spark()
     with sized_for(session, rows):
-        # Tasks cannot get at slices of what only the launcher and Spark itself can read.
-        slices = None if run.is_behind_spark else plan_slices(messages)
-        survey = None if slices is None else survey_by_tasks(session, run, messages)
-        if slices is None or survey is None:
-            return feed_by_cogroup(session, run, plan, messages, clocks_of)
-        return feed_by_tasks(session, run, plan, slices, survey, clocks_of)
+        survey = survey_by_tasks(session, run, messages) if tasks_reach(session, run) else None
+        if survey is None:
+            return feed_by_cogroup(session, run, plan, messages, clocks_of, rolled_to=rolled_to)
+        slices = plan_slices(messages)
+        if slices is not None:
+            return feed_by_tasks(session, run, plan, slices, survey, clocks_of, rolled_to=rolled_to)
+        try:
+            packed = packed_slices(session, run, messages)
+            return feed_by_tasks(session, run, plan, packed, survey, clocks_of, rolled_to=rolled_to)
+        finally:
+            run.remove(PACKS_FOLDER)

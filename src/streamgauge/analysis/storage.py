@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from streamgauge.analysis.result_rows import write_rows
 from streamgauge.analysis.schema import spark_schema
 from streamgauge.core.run_dir import RunDir
 from streamgauge.tables.column import Column, Table
 
 _CASE = Column("case", "string", "id of the case, from the folder's name")
-_ONE_FILE = "part-00000.parquet"
 _ROWS_A_BATCH = 1 << 16
 
 
@@ -110,32 +108,3 @@ def write_result(session: SparkSession, run: RunDir, table: Table, frame: DataFr
     to plan a write, to commit it and to read it back than for all the rest.
     """
     return local_frame(session, write_rows(run, table, frame.toArrow()))
-
-
-def is_ordered(rows: pa.Table) -> bool:
-    """Whether sorting by all columns would leave them as they are, for certain: messages of a case come in
-    order, and looking costs a twentieth of sorting. A column is looked at only where those before it tie."""
-    if rows.num_rows < 2:
-        return True
-    tied: pa.ChunkedArray | pa.Array = pa.array(np.ones(rows.num_rows - 1, bool))
-    for column in rows.columns:
-        if column.null_count or (pa.types.is_floating(column.type) and pc.any(pc.is_nan(column)).as_py()):
-            return False
-        before, after = column.slice(0, rows.num_rows - 1), column.slice(1)
-        if pc.any(pc.and_(tied, pc.greater(before, after))).as_py():
-            return False
-        tied = pc.and_(tied, pc.equal(before, after))
-        if not pc.any(tied).as_py():
-            return True
-    return True
-
-
-def write_rows(run: RunDir, table: Table, content: pa.Table) -> pa.Table:
-    """Write a small table that is here already; returns it sorted."""
-    rows = content.select(table.column_names).cast(table.arrow_schema())
-    ordered = rows if is_ordered(rows) else rows.sort_by([(name, "ascending") for name in table.column_names])
-    folder = run.result(table.name)
-    run.remove(folder)
-    with run.open_output(f"{folder}/{_ONE_FILE}") as stream:
-        pq.write_table(ordered, stream, compression="zstd")
-    return ordered

@@ -23,7 +23,20 @@ FLOOR_SHARE = 0.5
 CLOCK_SHARE = 0.25
 """Of the median latency: by how much clocks may be wrong before the figure is of them."""
 
+SILENT_MS = 3000.0
+"""Without an answer for so long, a host was cut off; a busy one answers sooner."""
+
 _CPU_LIMITS = (Limit.CLIENT_CPU, Limit.MACHINE_CPU)
+
+
+@dataclass(frozen=True)
+class HostTrouble:
+    """What was wrong with a host while the case ran; None: not that."""
+
+    hostname: str
+    silent_ms: float | None = None
+    jump_ms: float | None = None
+    wall_jump_ms: float | None = None
 
 
 @dataclass(frozen=True)
@@ -34,6 +47,8 @@ class Judged:
     planned_count: int | None = None
     ended_well: bool = True
     is_paced: bool = True
+    measures_itself: bool = False
+    """There is no system in it: its latency is what sending, receiving and recording cost."""
     wanted_per_s: float | None = None
     sent_per_s: float | None = None
     missed_rate: bool = False
@@ -56,6 +71,7 @@ class Judged:
     busiest_client_cores: float | None = None
     clock_error_ms: float | None = None
     below_zero_count: int | None = None
+    hosts: Sequence[HostTrouble] = ()
     swapped_bytes: float | None = None
     throttled_count: float | None = None
 
@@ -70,6 +86,7 @@ def validity(case: Judged) -> tuple[Validity, list[Cause]]:
 def validity_causes(case: Judged) -> Iterator[Cause]:
     """The gravest first. What a load without pace is quoted for is its rate: its latency is of its queue."""
     yield from _incomplete(case)
+    yield from _host_trouble(case)
     if case.fault_count:
         # What a fault does to rest, rate and schedule is what it was done for: the one cause of all that.
         yield cause(CauseCode.FAULT_DURING_MEASURING, fault_count=case.fault_count)
@@ -91,6 +108,20 @@ def _incomplete(case: Judged) -> Iterator[Cause]:
         yield cause(
             CauseCode.INCOMPLETE, measured_count=case.measured_count, planned_count=case.planned_count
         )
+
+
+def _host_trouble(case: Judged) -> Iterator[Cause]:
+    """Each host by its name: nothing else tells that what was measured is of its cable, or its clock."""
+    for host in case.hosts:
+        if host.silent_ms is not None and host.silent_ms >= SILENT_MS:
+            yield cause(CauseCode.HOST_SILENT, about=host.hostname, silent_ms=host.silent_ms)
+        if host.jump_ms is not None or host.wall_jump_ms is not None:
+            yield cause(
+                CauseCode.CLOCK_JUMPED,
+                about=host.hostname,
+                jump_ms=host.jump_ms,
+                wall_jump_ms=host.wall_jump_ms,
+            )
 
 
 def _not_at_rest(case: Judged) -> Iterator[Cause]:
@@ -120,6 +151,10 @@ def _rate_missed(case: Judged) -> Iterator[Cause]:
 
 
 def _generator_late(case: Judged) -> Iterator[Cause]:
+    """A figure that is of whoever sends is none of a system; where there is no system, it is the one asked
+    for. Whether it was at rest, held its rate and had CPU left is asked of all."""
+    if case.measures_itself:
+        return
     lag, latency = case.lag_p99_ms, case.p99_ms
     if lag is not None and latency is not None and lag > max(LATE_SHARE * latency, LATE_LEAST_MS):
         yield cause(

@@ -80,6 +80,7 @@ def _judged(row: Row, missed_rate: bool, wanted_per_s: float | None, limit: Limi
         planned_count=row["planned_messages"],
         ended_well=row["status"] == "ok",
         is_paced=row["is_paced"],
+        measures_itself=row["measures_itself"],
         wanted_per_s=wanted_per_s,
         sent_per_s=row["sent_messages_per_s"],
         missed_rate=missed_rate,
@@ -97,6 +98,7 @@ def _judged(row: Row, missed_rate: bool, wanted_per_s: float | None, limit: Limi
         busiest_client_cores=max(cores, default=None),
         clock_error_ms=row["clock_error_ms"] if row["consumers"] else None,
         below_zero_count=row["negative"],
+        hosts=row["hosts"],
         swapped_bytes=row["swapped_bytes"],
         throttled_count=row["throttled_count"],
     )
@@ -120,6 +122,8 @@ def _missed_rate(row: Row, wanted_per_s: float | None) -> bool:
 
 
 def _notes(row: Row) -> Iterator[Cause]:
+    if row["measures_itself"]:
+        yield cause(CauseCode.MEASURES_ITSELF)
     if row["status_reason"]:
         yield cause(CauseCode.RECORDED, row["status_reason"])
     unacked = row["sent"] - row["acked"] - row["failed"]

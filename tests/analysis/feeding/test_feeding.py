@@ -19,6 +19,7 @@ from streamgauge.analysis.feeding.cogroup import feed_by_cogroup
 from streamgauge.analysis.feeding.event_files import checked_events
 from streamgauge.analysis.feeding.fed import NO_CLOCKS, Fed
 from streamgauge.analysis.feeding.here import feed_here, join_case, join_slices
+from streamgauge.analysis.feeding.packing import packed_slices
 from streamgauge.analysis.feeding.row_group_tasks import feed_by_tasks, survey_by_tasks
 from streamgauge.analysis.feeding.slices import Cutting, plan_slices
 from streamgauge.analysis.latency import histogram, latency
@@ -53,19 +54,34 @@ class Events:
             group for table in (SENDS, RECEIVES) for group in checked_events(self.run, self.plan, table)
         ]
         self.clocks = agent_clocks(read_few_events(self.run, MARKS).to_pylist())
+        self.rolled_to = {case.id: 0 for case in self.plan.cases[:1]}
+        """Of the first case something was rolled up, but nothing beyond its first second."""
 
     def here(self) -> dict[str, list[Any]]:
-        return self._tables(feed_here(self.run, self.plan, self.groups, self.clocks))
+        return self._tables(feed_here(self.run, self.plan, self.groups, self.clocks, self.rolled_to))
 
     def by_tasks(self, session: SparkSession) -> dict[str, list[Any]]:
         slices = plan_slices(self.groups, TINY)
         survey = survey_by_tasks(session, self.run, self.groups, TINY)
         assert slices is not None
         assert survey is not None
-        return self._tables(feed_by_tasks(session, self.run, self.plan, slices, survey, self.clocks, TINY))
+        return self._tables(
+            feed_by_tasks(session, self.run, self.plan, slices, survey, self.clocks, TINY, self.rolled_to)
+        )
+
+    def by_packs(self, session: SparkSession) -> dict[str, list[Any]]:
+        survey = survey_by_tasks(session, self.run, self.groups, TINY)
+        assert survey is not None
+        slices = packed_slices(session, self.run, self.groups, TINY)
+        assert sum(one.rows for one in slices) <= sum(group.rows for group in self.groups)
+        return self._tables(
+            feed_by_tasks(session, self.run, self.plan, slices, survey, self.clocks, TINY, self.rolled_to)
+        )
 
     def by_cogroup(self, session: SparkSession) -> dict[str, list[Any]]:
-        return self._tables(feed_by_cogroup(session, self.run, self.plan, self.groups, self.clocks, TINY))
+        return self._tables(
+            feed_by_cogroup(session, self.run, self.plan, self.groups, self.clocks, TINY, self.rolled_to)
+        )
 
     def _tables(self, fed: Fed) -> dict[str, list[Any]]:
         messages = ds.dataset(self.run.url(self.run.result(MESSAGES.name))).to_table()
@@ -74,6 +90,7 @@ class Events:
             "messages": rows(messages),
             "latency": rows(fed.latency),
             "histogram": rows(fed.histogram),
+            "to be added": rows(latency(fed.buckets)),
             "accounting": rows(accounting(fed.cells, fed.strays)),
             **{make.__name__: rows(make(fed.cells)) for make in (ranges, runtimes, throughput)},
         }
@@ -111,13 +128,14 @@ def test_a_case_in_slices_is_that_case(tmp_path_factory: pytest.TempPathFactory,
 @pytest.mark.proof
 @tries(usual=2, proof=40)
 @given(st.lists(random_cases(least=10, most=25), min_size=3, max_size=5))
-def test_three_ways_of_feeding_give_the_same_tables(
+def test_all_ways_of_feeding_give_the_same_tables(
     tmp_path_factory: pytest.TempPathFactory, spark: SparkSession, cases: list[CaseEvents]
 ) -> None:
     events = Events(tmp_path_factory.mktemp("feeding"), cases)
     expected = events.here()
 
     assert events.by_tasks(spark) == expected
+    assert events.by_packs(spark) == expected
     assert events.by_cogroup(spark) == expected
 
 
@@ -158,5 +176,7 @@ def test_more_producers_than_a_piece_has_room_for(tmp_path: Path, spark: SparkSe
         for producer in range(30):
             case.receive(case.send(sequence, producer=producer))
     events = Events(tmp_path, [case])
+    expected = events.here()
 
-    assert events.by_cogroup(spark) == events.here()
+    assert events.by_packs(spark) == expected
+    assert events.by_cogroup(spark) == expected

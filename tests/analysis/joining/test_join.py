@@ -43,32 +43,21 @@ def joined(case: CaseEvents) -> tuple[Joined, pa.Table]:
 
 def told(case: CaseEvents) -> oracle.Told:
     planned = case.planned("001")
-    clocks: dict[str, dict[int, oracle.Clock]] = {"producer": {}, "consumer": {}}
-    for mark in case.marks:
-        own = clocks[mark["kind"]]
-        if mark["mark"] == "start":
-            own[mark["number"]] = oracle.Clock(mark["reference_offset_ns"])
-    for kind, own in clocks.items():
-        for number in own:
-            readings = [
-                mark
-                for mark in case.marks
-                if (mark["kind"], mark["number"], mark["mark"]) == (kind, number, "clock")
-            ]
-            if readings:
-                first, last = readings
-                lost_ns = last["reference_offset_ns"] - first["reference_offset_ns"]
-                drift = lost_ns / (last["at_ns"] - first["at_ns"])
-                own[number] = oracle.Clock(first["reference_offset_ns"], first["at_ns"], drift)
+    # What is known of clocks has a test of its own: here it is what is done with it.
+    known = agent_clocks([{"case": "001"} | mark for mark in case.marks]).get("001", NO_CLOCKS)
+    producers, consumers = (
+        {number: oracle.Clock(clock.offset_ns, clock.anchor_ns, clock.drift) for number, clock in own.items()}
+        for own in (known.producers, known.consumers)
+    )
     return oracle.Told(
         case.sends,
         case.receives,
         planned.topics,
         {agent.number: agent.warm_up_messages for agent in planned.agents if agent.kind == "producer"},
         planned.load.consumer_count,
-        clocks["producer"],
-        clocks["consumer"],
-        dict.fromkeys(clocks["consumer"], WALL_OFFSET_NS),
+        producers,
+        consumers,
+        dict.fromkeys(consumers, WALL_OFFSET_NS),
     )
 
 

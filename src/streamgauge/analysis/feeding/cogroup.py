@@ -1,16 +1,17 @@
-"""Many events in no order, from many producers, or where only Spark can read: Spark brings together what
-belongs together, and the kernel joins each piece.
+"""More damage than can be taken along, or a folder that tasks do not get at: Spark reads, brings together
+what belongs together, and the kernel joins each piece.
 
 A piece is what a few producers sent from one sequence to another, and all that was read of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as fn
@@ -18,11 +19,20 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from streamgauge.analysis.feeding.bucket_tasks import latency_by_tasks
-from streamgauge.analysis.feeding.fed import Fed, all_facts, all_strays, starts_of
+from streamgauge.analysis.feeding.fed import (
+    NOTHING_ROLLED,
+    Fed,
+    all_facts,
+    all_strays,
+    starts_of,
+    to_be_added,
+)
 from streamgauge.analysis.feeding.later_arrivals import later_arrivals
-from streamgauge.analysis.feeding.reading import JOINED_OF_RECEIVES
+from streamgauge.analysis.feeding.packing import Cut, cuts_of
+from streamgauge.analysis.feeding.reading import JOINED_OF_RECEIVES, rows_by_case
 from streamgauge.analysis.feeding.row_group_tasks import MOST_DAMAGE
 from streamgauge.analysis.feeding.slices import BEYOND, USUAL, Cutting, RowGroup
+from streamgauge.analysis.joining.buckets import BUCKETS
 from streamgauge.analysis.joining.facts import AgentClocks, CaseFacts, Stream
 from streamgauge.analysis.joining.join import Joined, join
 from streamgauge.analysis.joining.messages import DAMAGED_RECORDS
@@ -43,7 +53,7 @@ from streamgauge.analysis.storage import local_frame, read_events, write_message
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.plan_file import Plan
 from streamgauge.tables.events import INTACT, RECEIVES, SENDS
-from streamgauge.tables.results import MESSAGES
+from streamgauge.tables.results import MESSAGES, SECOND
 
 _CUTS = pa.schema([("case", pa.string()), ("width", pa.int64()), ("producers", pa.int64())])
 _PIECE = ("case", "share", "piece")
@@ -53,15 +63,6 @@ Key = tuple[str, int, int]
 """Case, number of the share of producers, number of the piece."""
 
 
-class _Cut(NamedTuple):
-    """How a case is cut."""
-
-    width: int
-    """Sequences in a piece."""
-    producers: int
-    """Producers in a share."""
-
-
 def feed_by_cogroup(
     session: SparkSession,
     run: RunDir,
@@ -69,13 +70,14 @@ def feed_by_cogroup(
     groups: Sequence[RowGroup],
     clocks: Mapping[str, AgentClocks],
     cutting: Cutting = USUAL,
+    rolled_to: Mapping[str, int] = NOTHING_ROLLED,
 ) -> Fed:
     sends, receives = (read_events(session, run, table) for table in (SENDS, RECEIVES))
     survey, damage = _surveyed(sends, receives, cutting.block)
     if damage is not None:
         sends = _with_damage(sends, damage)
     facts = all_facts(plan, clocks, survey, with_damage=damage is None)
-    cuts = _cuts(groups, cutting)
+    cuts = cuts_of(groups, cutting)
     later = _later(survey, cuts, cutting.block)
     frame = local_frame(session, _cut_table(cuts))
     pieces = _in_pieces(sends, frame).cogroup(
@@ -87,13 +89,23 @@ def feed_by_cogroup(
     try:
         write_messages(run, MESSAGES, _rows(joined, "messages"))
         latencies, histogram = latency_by_tasks(_rows(joined, "buckets"))
+        added = _to_be_added(_rows(joined, "buckets"), rolled_to)
         cells, unsent = (_rows(joined, name).toArrow() for name in ("cells", "strays"))
         left, claimed = _unclaimed(survey, damage, _rows(joined, "claimed"))
     finally:
         joined.unpersist()
     return Fed(
-        starts_of(survey, facts), cells, all_strays(unsent, left, claimed, facts), latencies, histogram
+        starts_of(survey, facts), cells, all_strays(unsent, left, claimed, facts), latencies, histogram, added
     )
+
+
+def _to_be_added(buckets: DataFrame, rolled_to: Mapping[str, int]) -> pa.Table:
+    if not rolled_to:
+        return BUCKETS.empty_table()
+    # Of seconds in which something was rolled up little is left: then it is few enough to be looked at here.
+    last = max(rolled_to.values())
+    few = buckets.where((fn.col("scope") != SECOND) | (fn.col("second") <= last))
+    return to_be_added(few.toArrow().cast(BUCKETS), rolled_to)
 
 
 def _surveyed(sends: DataFrame, receives: DataFrame, block: int) -> tuple[Survey, DataFrame | None]:
@@ -118,16 +130,10 @@ def _gathered(events: DataFrame, look: Callable[[str, pa.Table], pa.Table], sche
     """What a look at each part of the events gives; parts of the same case are still to be merged."""
 
     def each(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        found = [look(case, rows) for batch in batches for case, rows in _by_case(pa.table(batch))]
+        found = [look(case, rows) for batch in batches for case, rows in rows_by_case(pa.table(batch))]
         yield from merged(schema, found).combine_chunks().to_batches()
 
     return events.mapInArrow(each, from_arrow_schema(schema))
-
-
-def _by_case(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    cases = rows["case"].unique().to_pylist()
-    for case in cases:
-        yield case, rows if len(cases) == 1 else rows.filter(pa.compute.equal(rows["case"], case))
 
 
 def _with_damage(sends: DataFrame, damage: DataFrame) -> DataFrame:
@@ -147,25 +153,7 @@ def _unclaimed(survey: Survey, damage: DataFrame | None, claimed: DataFrame) -> 
     return summed.select(*DAMAGE.names).toArrow().cast(DAMAGE), CLAIMED.empty_table()
 
 
-def _cuts(groups: Iterable[RowGroup], cutting: Cutting) -> dict[str, _Cut]:
-    """Pieces of about as many rows each, whatever the number of producers."""
-    sends: dict[str, int] = {}
-    producers: dict[str, int] = {}
-    for group in groups:
-        own = group.table == SENDS.name
-        sends[group.case] = sends.get(group.case, 0) + (group.rows if own else 0)
-        # Where the file does not say, any number may be: shares of few are safe.
-        last = group.producers[1] if group.producers is not None else cutting.rows
-        producers[group.case] = max(producers.get(group.case, 1), last + 1 if own else 1)
-    return {case: _cut(producers[case], rows, cutting) for case, rows in sends.items()}
-
-
-def _cut(producers: int, sends: int, cutting: Cutting) -> _Cut:
-    width = cutting.width(producers, sends)
-    return _Cut(width, BEYOND if width == BEYOND else max(1, cutting.rows // width))
-
-
-def _cut_table(cuts: Mapping[str, _Cut]) -> pa.Table:
+def _cut_table(cuts: Mapping[str, Cut]) -> pa.Table:
     rows = [{"case": case, **cut._asdict()} for case, cut in cuts.items()]
     return pa.Table.from_pylist(rows, schema=_CUTS)
 
@@ -178,14 +166,14 @@ def _in_pieces(events: DataFrame, cuts: DataFrame) -> Any:
     return events.join(cut, on="case").select(*own, share, piece).groupBy(*_PIECE)
 
 
-def _later(survey: Survey, cuts: Mapping[str, _Cut], block: int) -> dict[Key, dict[Stream, int]]:
+def _later(survey: Survey, cuts: Mapping[str, Cut], block: int) -> dict[Key, dict[Stream, int]]:
     """By piece; most have none. Streams are of one producer, so shares need not know of each other."""
     found: dict[Key, dict[Stream, int]] = {}
     for case, cut in cuts.items():
         if cut.width == BEYOND:
             continue
-        reach = survey.of_case(case).reach.to_pylist()
-        last = max((row["block"] for row in reach if row["block"] is not None), default=0)
+        reach = survey.of_case(case).reach
+        last = pc.max(reach["block"]).as_py() or 0
         pieces = range(last * block // cut.width + 1)
         ends = [(number * cut.width, (number + 1) * cut.width) for number in pieces]
         for number, later in zip(pieces, later_arrivals(reach, ends, block), strict=True):

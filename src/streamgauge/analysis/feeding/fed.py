@@ -6,14 +6,18 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from streamgauge.analysis.joining.buckets import BUCKETS
 from streamgauge.analysis.joining.facts import AgentClocks, CaseFacts
 from streamgauge.analysis.joining.join import facts_of
 from streamgauge.analysis.joining.strays import unclaimed
 from streamgauge.analysis.joining.survey import Survey
 from streamgauge.plan.plan_file import Plan
+from streamgauge.tables.results import SECOND
 
 NO_CLOCKS = AgentClocks({}, {})
+NOTHING_ROLLED: Mapping[str, int] = {}
 
 
 class Fed(NamedTuple):
@@ -26,6 +30,19 @@ class Fed(NamedTuple):
     """As `joining.strays` has them, but with the names of topics."""
     latency: pa.Table
     histogram: pa.Table
+    buckets: pa.Table = BUCKETS.empty_table()
+    """Those that belong together with what was rolled up."""
+
+
+def to_be_added(buckets: pa.Table, rolled_to: Mapping[str, int]) -> pa.Table:
+    """`rolled_to`: the last second of each case of which something was rolled up."""
+    kept = [
+        buckets.filter(
+            (pc.field("case") == case) & ((pc.field("scope") != SECOND) | (pc.field("second") <= last))
+        )
+        for case, last in rolled_to.items()
+    ]
+    return pa.concat_tables([BUCKETS.empty_table(), *kept])
 
 
 def all_facts(

@@ -7,16 +7,16 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from streamgauge.analysis.feeding.fed import NO_CLOCKS, Fed, all_strays
+from streamgauge.analysis.feeding.fed import NO_CLOCKS, NOTHING_ROLLED, Fed, all_strays, to_be_added
 from streamgauge.analysis.feeding.reading import JOINED_OF_RECEIVES, read_groups
 from streamgauge.analysis.feeding.slice_work import joined_slice, slice_work, surveyed
-from streamgauge.analysis.feeding.slices import USUAL, Cutting, RowGroup, plan_slices
+from streamgauge.analysis.feeding.slices import USUAL, Cutting, RowGroup, by_case, plan_slices
 from streamgauge.analysis.joining.facts import AgentClocks
 from streamgauge.analysis.joining.join import Joined, facts_of, join
 from streamgauge.analysis.joining.strays import STRAYS
 from streamgauge.analysis.joining.survey import Survey
 from streamgauge.analysis.latency import histogram, latency
-from streamgauge.analysis.storage import write_rows
+from streamgauge.analysis.result_rows import write_rows
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan
@@ -31,11 +31,16 @@ class JoinedCase(NamedTuple):
     """None when nothing was sent."""
 
 
-def feed_here(run: RunDir, plan: Plan, groups: Sequence[RowGroup], clocks: Mapping[str, AgentClocks]) -> Fed:
+def feed_here(
+    run: RunDir,
+    plan: Plan,
+    groups: Sequence[RowGroup],
+    clocks: Mapping[str, AgentClocks],
+    rolled_to: Mapping[str, int] = NOTHING_ROLLED,
+) -> Fed:
+    own = by_case(groups)
     found = {
-        case.id: join_case(
-            run, case, [group for group in groups if group.case == case.id], clocks.get(case.id, NO_CLOCKS)
-        )
+        case.id: join_case(run, case, own.get(case.id, []), clocks.get(case.id, NO_CLOCKS))
         for case in plan.cases
     }
     joined = Joined.together(one.joined for one in found.values())
@@ -46,6 +51,7 @@ def feed_here(run: RunDir, plan: Plan, groups: Sequence[RowGroup], clocks: Mappi
         pa.concat_tables([_NAMED_STRAYS.empty_table(), *(one.strays for one in found.values())]),
         latency(joined.buckets),
         histogram(joined.buckets),
+        to_be_added(joined.buckets, rolled_to),
     )
 
 

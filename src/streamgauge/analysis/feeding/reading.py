@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -33,3 +35,17 @@ def read_groups(run: RunDir, table: Table, groups: Sequence[RowGroup], columns: 
             raise CorruptRun(f"{run.url(file)}: cannot be read as Parquet: {why}") from error
         parts.append(part.select(columns))
     return pa.concat_tables(parts, promote_options="permissive").combine_chunks()
+
+
+def rows_by_case(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """Rows with a column `case`, case by case: each row is looked at once, however many cases there are."""
+    if not rows.num_rows:
+        return
+    cases = rows["case"].combine_chunks().dictionary_encode()
+    number, names = cases.indices.to_numpy(), cases.dictionary.to_pylist()
+    if (number[1:] < number[:-1]).any():
+        order = np.argsort(number, kind="stable")
+        rows, number = rows.take(pa.array(order)), number[order]
+    begins = [0, *(np.flatnonzero(number[1:] != number[:-1]) + 1).tolist(), len(number)]
+    for begin, end in pairwise(begins):
+        yield names[number[begin]], rows.slice(begin, end - begin)

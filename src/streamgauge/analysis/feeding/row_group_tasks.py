@@ -9,11 +9,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from streamgauge.analysis.feeding.fed import Fed, all_facts, all_strays, starts_of
+from streamgauge.analysis.feeding.fed import (
+    NOTHING_ROLLED,
+    Fed,
+    all_facts,
+    all_strays,
+    starts_of,
+    to_be_added,
+)
 from streamgauge.analysis.feeding.here import feed_here
 from streamgauge.analysis.feeding.leg_tasks import ROWS_A_GROUP, LegTables
 from streamgauge.analysis.feeding.slice_work import SliceWork, joined_slice, slice_work, surveyed
 from streamgauge.analysis.feeding.slices import USUAL, Cutting, RowGroup, Slice
+from streamgauge.analysis.joining.buckets import BUCKETS
 from streamgauge.analysis.joining.facts import AgentClocks
 from streamgauge.analysis.joining.strays import CLAIMED, STRAYS
 from streamgauge.analysis.joining.survey import (
@@ -22,6 +30,9 @@ from streamgauge.analysis.joining.survey import (
     REACH,
     Survey,
 )
+from streamgauge.analysis.result_rows import write_packed
+from streamgauge.core.errors import StreamgaugeError
+from streamgauge.core.other_schemes import other_schemes
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.plan_file import Plan
 from streamgauge.tables.events import RECEIVES, SENDS
@@ -54,7 +65,7 @@ def survey_by_tasks(
             merged = Survey.merged(surveyed(here, group, block) for _, group in task)
             yield merged if merged.damage.num_rows <= MOST_DAMAGE else None
 
-    found = _in_tasks(session, each, unread, lambda group: group.rows)
+    found = in_tasks(session, each, unread, lambda group: group.rows)
     parts = [part for part in found if part is not None]
     survey = Survey.merged([*parts, Survey.merged(known)])
     return survey if len(parts) == len(found) and survey.damage.num_rows <= MOST_DAMAGE else None
@@ -68,9 +79,10 @@ def feed_by_tasks(
     survey: Survey,
     clocks: Mapping[str, AgentClocks],
     cutting: Cutting = USUAL,
+    rolled_to: Mapping[str, int] = NOTHING_ROLLED,
 ) -> Fed:
     if not slices:
-        return feed_here(run, plan, [], clocks)
+        return feed_here(run, plan, [], clocks, rolled_to)
     facts = all_facts(plan, clocks, survey)
     for folder in (run.result(MESSAGES.name), BUCKETS_FOLDER, CELLS_FOLDER):
         run.remove(folder)
@@ -86,14 +98,14 @@ def feed_by_tasks(
             _write(here, CELLS_FOLDER, number, found.cells)
             yield found.strays, found.claimed
 
-    left = _in_tasks(session, each, work, lambda one: one.place.rows)
+    left = in_tasks(session, each, work, lambda one: one.place.rows)
     strays, claimed = (
         pa.concat_tables([schema.empty_table(), *tables])
         for schema, tables in zip(
             (STRAYS, CLAIMED), zip(*left, strict=True) if left else ((), ()), strict=True
         )
     )
-    legs = _in_tasks(session, LegTables(location, list(run.list_files(BUCKETS_FOLDER))), LEGS, lambda _: 1)
+    legs = in_tasks(session, LegTables(location, list(run.list_files(BUCKETS_FOLDER))), LEGS, lambda _: 1)
     latencies, histograms = zip(*legs, strict=True)
     fed = Fed(
         starts_of(survey, facts),
@@ -101,6 +113,7 @@ def feed_by_tasks(
         all_strays(strays, survey.damage, claimed, facts),
         pa.concat_tables(latencies),
         pa.concat_tables(histograms),
+        _to_be_added(run, rolled_to),
     )
     for folder in (BUCKETS_FOLDER, CELLS_FOLDER):
         run.remove(folder)
@@ -121,14 +134,37 @@ def dealt_out(
     return [dealt[task] for task in order]
 
 
-def _in_tasks(
+def tasks_reach(session: SparkSession, run: RunDir) -> bool:
+    """Whether tasks get at the run folder; where only Spark's file systems do, a host may lack a jar."""
+    if not run.is_behind_spark:
+        return True
+    location = run.location
+
+    def each(tasks: Iterable[object]) -> Iterator[bool]:
+        for _ in tasks:
+            try:
+                yield RunDir(location).has(RunDir.plan)
+            except (StreamgaugeError, OSError):
+                yield False
+
+    return all(in_tasks(session, each, [0], lambda _: 1))
+
+
+def in_tasks(
     session: SparkSession, each: Callable[[Any], Any], work: Sequence[_Work], weight: Callable[[_Work], int]
 ) -> list[Any]:
     if not work:
         return []
     context = session.sparkContext
     tasks = dealt_out(work, _TASKS_A_SLOT * max(1, context.defaultParallelism), weight)
-    return list(context.parallelize(tasks, len(tasks)).mapPartitions(each).collect())
+    known = list(other_schemes)
+
+    def with_all_schemes(own: Iterable[Any]) -> Iterable[Any]:
+        # A task gets at run folders as the process does that sent it.
+        other_schemes[:] = known
+        yield from each(own)
+
+    return list(context.parallelize(tasks, len(tasks)).mapPartitions(with_all_schemes).collect())
 
 
 def _known_firsts(group: RowGroup) -> Survey | None:
@@ -150,18 +186,14 @@ def _cells(run: RunDir) -> pa.Table:
     return pa.concat_tables(parts)
 
 
+def _to_be_added(run: RunDir, rolled_to: Mapping[str, int]) -> pa.Table:
+    """File by file: of most seconds nothing is wanted."""
+    parts = [BUCKETS.empty_table()]
+    for file in run.list_files(BUCKETS_FOLDER) if rolled_to else ():
+        with run.open_input(file) as stream:
+            parts.append(to_be_added(pq.ParquetFile(stream).read().cast(BUCKETS), rolled_to))
+    return pa.concat_tables(parts)
+
+
 def _write(run: RunDir, folder: str, number: int, content: pa.Table, rows_a_group: int | None = None) -> None:
-    integers = [f.name for f in content.schema if pa.types.is_integer(f.type)]
-    others = [f.name for f in content.schema if f.name not in integers and not pa.types.is_boolean(f.type)]
-    with run.open_output(f"{folder}/part-{number:05d}.parquet") as stream:
-        pq.write_table(
-            content,
-            stream,
-            row_group_size=rows_a_group,
-            compression="zstd",
-            compression_level=1,
-            use_dictionary=others,
-            column_encoding=dict.fromkeys(integers, "DELTA_BINARY_PACKED"),
-            # Words are words to whoever reads this, whatever they were here.
-            store_schema=False,
-        )
+    write_packed(run, f"{folder}/part-{number:05d}.parquet", content, rows_a_group)

@@ -42,10 +42,19 @@ def slice_work(
     work: list[SliceWork] = []
     for case, own in groupby(slices, key=lambda one: one.case):
         pieces = list(own)
-        reach = survey.of_case(case).reach.to_pylist() if len(pieces) > 1 else []
-        later = later_arrivals(reach, [(one.low, one.high) for one in pieces], block)
-        work += [SliceWork(one, facts[case], known) for one, known in zip(pieces, later, strict=True)]
+        reach = survey.of_case(case).reach if len(pieces) > 1 else REACH.empty_table()
+        ends = sorted({(one.low, one.high) for one in pieces})
+        later = dict(zip(ends, later_arrivals(reach, ends, block), strict=True))
+        work += [SliceWork(one, facts[case], _own(later[one.low, one.high], one)) for one in pieces]
     return work
+
+
+def _own(later: dict[Stream, int], one: Slice) -> dict[Stream, int]:
+    """Streams are of one producer, so shares need not know of each other."""
+    if one.producers is None or not later:
+        return later
+    first, end = one.producers
+    return {stream: arrival for stream, arrival in later.items() if first <= stream[1] < end}
 
 
 def surveyed(run: RunDir, group: RowGroup, block: int) -> Survey:

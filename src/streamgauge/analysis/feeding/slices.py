@@ -3,7 +3,8 @@
 Events lie in files in the order in which they happened, and Parquet keeps the least and the greatest
 sequence of every row group. So the messages of a case from one sequence to another, and their records, are
 in a few row groups that are known without reading. Where they are not, because there are many producers or
-a consumer read in another order, slices would read the same rows again and again, and there is no plan.
+a consumer read in another order, slices would read the same rows again and again: then they are put in order
+first (feeding/packing).
 """
 
 from __future__ import annotations
@@ -65,6 +66,8 @@ class Slice:
     high: int
     sends: tuple[RowGroup, ...]
     receives: tuple[RowGroup, ...]
+    producers: tuple[int, int] | None = None
+    """Of these only, from … to before …; None: of all."""
 
     @property
     def rows(self) -> int:
@@ -83,15 +86,20 @@ def row_groups(table: str, case: str, file: str, metadata: Any) -> Iterator[RowG
         yield RowGroup(table, case, file, number, group.num_rows, *ends)
 
 
+def by_case(groups: Iterable[RowGroup]) -> dict[str, list[RowGroup]]:
+    """Of cases that have any; to look through all of them for each case would be the square of the work."""
+    found: dict[str, list[RowGroup]] = defaultdict(list)
+    for group in groups:
+        found[group.case].append(group)
+    return found
+
+
 def plan_slices(groups: Sequence[RowGroup], cutting: Cutting = USUAL) -> list[Slice] | None:
     """All messages of a run in slices; None when its events are not in order."""
     groups = [group for group in groups if group.table in (SENDS.name, RECEIVES.name)]
     if any(group.sequences is None or group.producers is None for group in groups):
         return None
-    by_case: dict[str, list[RowGroup]] = defaultdict(list)
-    for group in groups:
-        by_case[group.case].append(group)
-    slices = [one for case, own in sorted(by_case.items()) for one in _slices(case, own, cutting)]
+    slices = [one for case, own in sorted(by_case(groups).items()) for one in _slices(case, own, cutting)]
     wanted = sum(group.rows for group in groups)
     read = sum(one.rows for one in slices)
     is_held = all(one.rows <= cutting.most_rows for one in slices)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-_Rows = list[dict[str, Any]]
+import pyarrow as pa
+import pyarrow.compute as pc
+
 Place = tuple[int, int, int]
 """Topic, partition and offset."""
 Stream = tuple[int, int, int, int]
@@ -55,10 +57,9 @@ class CaseFacts:
         return [self.topic_name(number) for number in range(last + 1)]
 
 
-def greatest(rows: _Rows, by: str, what: str) -> dict[tuple[int, int], int]:
-    """By topic and one column more, the greatest of another."""
-    found: dict[tuple[int, int], int] = {}
-    for row in rows:
-        place = (row["topic"], row[by])
-        found[place] = max(row[what], found.get(place, row[what]))
-    return found
+def greatest(rows: pa.Table, by: str, what: str) -> dict[tuple[int, int], int]:
+    """By topic and one column more, the greatest of another; of rows that have both."""
+    known = rows.filter(pc.is_valid(rows[by]))
+    found = known.group_by(["topic", by], use_threads=False).aggregate([(what, "max")])
+    columns = (found[name].to_pylist() for name in ("topic", by, f"{what}_max"))
+    return {(topic, other): most for topic, other, most in zip(*columns, strict=True)}

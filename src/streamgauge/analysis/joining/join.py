@@ -15,7 +15,7 @@ from streamgauge.analysis.joining.buckets import BUCKETS, buckets_of
 from streamgauge.analysis.joining.cells import CELLS, cells_of
 from streamgauge.analysis.joining.columns import integers, on_reference
 from streamgauge.analysis.joining.facts import AgentClocks, CaseFacts, Stream, greatest
-from streamgauge.analysis.joining.messages import join_messages
+from streamgauge.analysis.joining.messages import Messages, join_messages
 from streamgauge.analysis.joining.strays import CLAIMED, STRAYS, claimed, unsent
 from streamgauge.analysis.joining.survey import Survey
 from streamgauge.plan.cases import Case
@@ -47,6 +47,17 @@ class Joined(NamedTuple):
         return Joined(*tables)
 
 
+def counted(messages: Messages) -> Joined:
+    """What comes of messages that are all well: none of them is damaged, and nothing is a stray."""
+    return Joined(
+        messages.table(),
+        buckets_of(messages),
+        cells_of(messages),
+        STRAYS.empty_table(),
+        CLAIMED.empty_table(),
+    )
+
+
 def join(
     facts: CaseFacts, sends: pa.Table, receives: pa.Table, later_arrivals: Mapping[Stream, int] | None = None
 ) -> Joined:
@@ -63,7 +74,6 @@ def join(
 
 def facts_of(case: Case, clocks: AgentClocks, survey: Survey, *, with_damage: bool = True) -> CaseFacts:
     """`survey` is of this case alone; without damage, sends bring a column for it."""
-    reach = survey.reach.to_pylist()
     damage = survey.damage.to_pylist() if with_damage else []
     first_ns = on_reference(
         integers(survey.firsts, "first_ns"), integers(survey.firsts, "producer"), clocks.producers
@@ -85,8 +95,6 @@ def facts_of(case: Case, clocks: AgentClocks, survey: Survey, *, with_damage: bo
             (row["topic"], row["partition"], row["offset"]): row["corrupt_records"] + row["foreign_records"]
             for row in damage
         },
-        last_offsets=greatest(reach, "partition", "last_offset"),
-        last_sequences=greatest(
-            [row for row in reach if row["producer"] is not None], "producer", "last_sequence"
-        ),
+        last_offsets=greatest(survey.reach, "partition", "last_offset"),
+        last_sequences=greatest(survey.reach, "producer", "last_sequence"),
     )

@@ -7,7 +7,7 @@ by their place (topic, partition, offset) in the log.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ from streamgauge.tables.results import MEASURE, MESSAGES, WARM_UP
 
 UNPLACED = -1
 
+_OF_ALL = ("facts", "unsent_keys")
+"""What `Messages` has beside its columns."""
 DAMAGED_RECORDS = "damaged_records"
 """A column that sends may bring: how many records at their place are damaged or not ours."""
 
@@ -77,6 +79,17 @@ class Messages:
     def place(self) -> Integers:
         """The partition, or UNPLACED."""
         return np.where(self.partition.valid, self.partition.values, UNPLACED)
+
+    def among(self, rows: Bools) -> Messages:
+        """Some of them; what was decided of each stays as it is."""
+
+        def picked(value: Any) -> Any:
+            if isinstance(value, Nullable):
+                return Nullable(value.values[rows], value.valid[rows])
+            return value.filter(pa.array(rows)) if isinstance(value, pa.ChunkedArray) else value[rows]
+
+        own = {name: picked(value) for name, value in vars(self).items() if name not in _OF_ALL}
+        return replace(self, **own, unsent_keys=self.unsent_keys[:0])
 
     def times(self) -> dict[str, Nullable]:
         """A failed delivery is reported some time too, but that is no acknowledgement."""

@@ -11,8 +11,8 @@ from streamgauge.analysis.joining.groups import group_rows
 from streamgauge.analysis.joining.messages import Messages
 from streamgauge.tables.column import fields
 
-STRAYS = pa.schema([*PARTITION_KEY, *fields(pa.int64(), "corrupt", "unexpected")])
-"""One row: a partition of a case, with its strays."""
+STRAYS = pa.schema([*PARTITION_KEY, *fields(pa.int64(), "corrupt", "unexpected", "duplicate")])
+"""One row: a partition of a case, with its strays; a duplicate is a copy of a message that was rolled up."""
 CLAIMED = pa.schema([*PARTITION_KEY, *fields(pa.int64(), "offset")])
 """One row: a place at which damage was read, and which is that of a message."""
 
@@ -27,7 +27,13 @@ def unsent(messages: Messages, receives: pa.Table) -> pa.Table:
     topic, partition = places.keys
     zeros = np.zeros(places.count, np.int64)
     return _table(
-        STRAYS, messages.facts, topic=topic, partition=partition, corrupt=zeros, unexpected=places.sizes()
+        STRAYS,
+        messages.facts,
+        topic=topic,
+        partition=partition,
+        corrupt=zeros,
+        unexpected=places.sizes(),
+        duplicate=zeros,
     )
 
 
@@ -51,7 +57,8 @@ def unclaimed(damage: pa.Table, claimed: pa.Table) -> pa.Table:
     summed = rest.group_by(STRAYS.names[:3]).aggregate(
         [("corrupt_records", "sum"), ("foreign_records", "sum")]
     )
-    return summed.rename_columns(STRAYS.names).cast(STRAYS)
+    none = pa.array(np.zeros(summed.num_rows, np.int64))
+    return summed.append_column("duplicate", none).rename_columns(STRAYS.names).cast(STRAYS)
 
 
 def _table(schema: pa.Schema, facts: CaseFacts, **columns: np.ndarray) -> pa.Table:

@@ -7,7 +7,7 @@ by the stretch; Parquet knows which row groups reach into it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +17,7 @@ from streamgauge.analysis.feeding.slices import BEYOND, RowGroup
 from streamgauge.analysis.joining.columns import SEQUENCE_BITS, integers, message_keys, nullable
 from streamgauge.analysis.joining.groups import Bools, Integers, group_rows
 from streamgauge.core.findings import MOST_EXAMPLES, Example
+from streamgauge.plan.roll_up_file import RollUp
 from streamgauge.tables.events import INTACT, RECEIVES, SENDS
 
 ACKED = ["producer", "sequence", "topic", "partition", "offset", "acked_ns", "error"]
@@ -26,6 +27,8 @@ STRETCH_ROWS = 2_000_000
 _STEPS = 16
 """So finely it is guessed how the offsets of a row group lie between its least and its greatest."""
 MOST_KEPT = 4_000_000
+ROLLED_UP = -1
+"""In place of the key of a message that was rolled up."""
 
 Reading = Callable[[RowGroup, list[str]], pa.Table]
 
@@ -38,13 +41,20 @@ class LogPlaces:
     """Keys of acknowledged messages that nobody read where the ack says they are; sorted."""
 
 
-def check_places(groups: Sequence[RowGroup], read: Reading, stretch_rows: int = STRETCH_ROWS) -> LogPlaces:
-    """`groups`: sends and receives of one case."""
+def check_places(
+    groups: Sequence[RowGroup],
+    read: Reading,
+    stretch_rows: int = STRETCH_ROWS,
+    rolled: RollUp | None = None,
+) -> LogPlaces:
+    """`groups`: sends and receives of one case, but for what was rolled up."""
     found, unread = LogPlaces(), list[Integers]()
     for low, high in _stretches(groups, stretch_rows):
         sends = [_acked(read(group, ACKED)) for group in _reaching(groups, SENDS.name, low, high)]
         receives = [_read(read(group, READ)) for group in _reaching(groups, RECEIVES.name, low, high)]
         acked, taken = (_Rows.within(parts, low, high) for parts in (sends, receives))
+        if rolled is not None:
+            acked, taken = _with_rolled_up(rolled, acked, taken)
         unread.append(_compare(found, acked, taken))
     kept = np.concatenate([np.zeros(0, np.int64), *unread])
     found.unread = np.unique(kept)[:MOST_KEPT]
@@ -85,6 +95,24 @@ def _read(receives: pa.Table) -> _Rows:
     topic, partition, offset = (integers(receives, name) for name in ("topic", "partition", "offset"))
     rows = _Rows(topic, partition, offset, keys)
     return _picked(rows, (integers(receives, "state") == INTACT) & (rows.offset >= 0))
+
+
+def _with_rolled_up(rolled: RollUp, acked: _Rows, read: _Rows) -> tuple[_Rows, _Rows]:
+    """Where something is said to be at a place of a message that was rolled up, that one was read there, too.
+    What came of these again is taken to be the same: which of them lay where is not kept."""
+
+    def where(rows: _Rows) -> Bools:
+        return rolled.gone_places.hold([rows.topic, rows.partition], rows.offset)
+
+    is_again = where(read) & rolled.gone_sends.hold(
+        [read.key >> SEQUENCE_BITS], read.key & ((1 << SEQUENCE_BITS) - 1)
+    )
+    again = replace(read, key=np.where(is_again, ROLLED_UP, read.key))
+    ghosts = [
+        replace(own, key=np.full(len(own.key), ROLLED_UP))
+        for own in (_picked(acked, where(acked)), _picked(again, where(again)))
+    ]
+    return acked, _Rows.within([*ghosts, again], -BEYOND, BEYOND)
 
 
 def _compare(found: LogPlaces, acked: _Rows, read: _Rows) -> Integers:
@@ -144,17 +172,21 @@ def _numbered(topic: Integers, partition: Integers, offset: Integers) -> Integer
 
 def _conflict(places: Sequence[Integers], keys: Integers, row: int, other: int) -> Example:
     topic, partition, offset = (int(values[row]) for values in places)
-    one, two = int(keys[row]), int(keys[other])
-    mask = (1 << SEQUENCE_BITS) - 1
+    (producer, sequence), (other_producer, other_sequence) = (_message(int(keys[n])) for n in (row, other))
     return Example(
         topic=str(topic),
         partition=partition,
         offset=offset,
-        producer=one >> SEQUENCE_BITS,
-        sequence=one & mask,
-        other_producer=two >> SEQUENCE_BITS,
-        other_sequence=two & mask,
+        producer=producer,
+        sequence=sequence,
+        other_producer=other_producer,
+        other_sequence=other_sequence,
     )
+
+
+def _message(key: int) -> tuple[int | None, int | None]:
+    """Producer and sequence; which message it was that was rolled up nobody knows any more."""
+    return (None, None) if key == ROLLED_UP else (key >> SEQUENCE_BITS, key & ((1 << SEQUENCE_BITS) - 1))
 
 
 def _reaching(groups: Sequence[RowGroup], table: str, low: int, high: int) -> Iterator[RowGroup]:

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from streamgauge.analysis.feeding.reading import read_groups
-from streamgauge.analysis.feeding.slices import RowGroup
+from streamgauge.analysis.feeding.reading import read_groups, rows_by_case
+from streamgauge.analysis.feeding.slices import RowGroup, by_case
 from streamgauge.analysis.joining.columns import integers, message_keys
+from streamgauge.analysis.message_rows import messages_of
+from streamgauge.analysis.rolling.late_copies import is_of_rolled_up, late_copies
 from streamgauge.analysis.verifying.copies import COPIED, Copies, sort_out
 from streamgauge.analysis.verifying.fates import LOOKED_AT, Fates
 from streamgauge.analysis.verifying.log_places import LogPlaces, check_places
@@ -34,10 +34,11 @@ from streamgauge.core.findings import (
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan
+from streamgauge.plan.roll_up_file import RollUp
 from streamgauge.tables.events import CORRUPT, INTACT, RECEIVES, SENDS, UNEXPECTED
-from streamgauge.tables.results import MESSAGES
 
 _IDEMPOTENCE = ("enable.idempotence", "enable_idempotence")
+NOTHING_ROLLED: Mapping[str, RollUp] = {}
 _TRANSACTIONS = ("transactional.id", "transactional_id")
 
 
@@ -58,14 +59,19 @@ class Promises:
         return None
 
 
-def verify(run: RunDir, plan: Plan, groups: Sequence[RowGroup]) -> Verification:
-    """`groups`: of sends and receives. Table `messages` has been written."""
-    cases = {case.id: case for case in plan.cases}
-    own = {case: [group for group in groups if group.case == case] for case in cases}
-    logs = {case.id: _Log(run, case, own[case.id], _promises(run, case)) for case in plan.cases}
-    for part in messages_of(run, LOOKED_AT):
-        for case in pc.unique(part["case"]).to_pylist():
-            logs[case].fates.add(part.filter(pc.equal(part["case"], case)))
+def verify(
+    run: RunDir, plan: Plan, groups: Sequence[RowGroup], rolled: Mapping[str, RollUp] = NOTHING_ROLLED
+) -> Verification:
+    """`groups`: of sends and receives that were not rolled up. Table `messages` has been written."""
+    own = by_case(groups)
+    noted: Mapping[str, Any] = run.read_json(run.environment) if run.has(run.environment) else {}
+    logs = {
+        case.id: _Log(run, case, own.get(case.id, []), _promises(noted, case), rolled.get(case.id))
+        for case in plan.cases
+    }
+    for part in messages_of(run, LOOKED_AT, with_rolled_up=False):
+        for case, rows in rows_by_case(part):
+            logs[case].fates.add(rows)
     found = Verification(run=plan.run, cases=tuple(log.verification() for log in logs.values()))
     run.write_text(run.verification, found.model_dump_json(indent=1) + "\n")
     return found
@@ -74,12 +80,22 @@ def verify(run: RunDir, plan: Plan, groups: Sequence[RowGroup]) -> Verification:
 class _Log:
     """What is known of one case."""
 
-    def __init__(self, run: RunDir, case: Case, groups: Sequence[RowGroup], promises: Promises) -> None:
+    def __init__(
+        self,
+        run: RunDir,
+        case: Case,
+        groups: Sequence[RowGroup],
+        promises: Promises,
+        rolled: RollUp | None,
+    ) -> None:
+        """`rolled`: what was judged before, and is not among the groups; all was well with it."""
         self._run, self._case, self._groups, self._promises = run, case, groups, promises
+        self._rolled = rolled
+        self._late = late_copies(rolled, self._records(COPIED))
         self._polls = Polls()
         for part in self._records(POLLED):
             self._polls.add(part)
-        self._places = check_places(groups, self._read) if promises.has_log else LogPlaces()
+        self._places = check_places(groups, self._read, rolled=rolled) if promises.has_log else LogPlaces()
         consumers = case.load.consumer_count
         self.fates = Fates(case.topics, consumers, self._polls, self._places.unread)
 
@@ -95,7 +111,7 @@ class _Log:
         """When all messages were added."""
         fates, polls, repeated = self.fates, self._polls, self.fates.repeated
         copies = sort_out(repeated, self._records(COPIED)) if len(repeated) else Copies()
-        unsent = polls.intact_count - fates.copies_count
+        unsent = polls.intact_count - fates.copies_count - self._late.count
         found: dict[FindingKind, tuple[int, Iterable[Example]]] = {
             kind: (fates.counts[kind], fates.examples[kind]) for kind in FindingKind
         }
@@ -103,8 +119,14 @@ class _Log:
             self._places.conflict_count + fates.counts[FindingKind.INCONSISTENT_OFFSETS],
             [*self._named(self._places.conflicts), *fates.examples[FindingKind.INCONSISTENT_OFFSETS]],
         )
-        found[FindingKind.DUPLICATE] = copies.written_again, self._named(copies.written)
-        found[FindingKind.REDELIVERED] = copies.read_again, self._named(copies.read)
+        found[FindingKind.DUPLICATE] = (
+            copies.written_again + self._late.written_again,
+            self._named([*copies.written, *self._late.written]),
+        )
+        found[FindingKind.REDELIVERED] = (
+            copies.read_again + self._late.read_again,
+            self._named([*copies.read, *self._late.read]),
+        )
         found[FindingKind.NONMONOTONIC_POLL] = polls.back_count, self._named(polls.backs)
         found[FindingKind.CORRUPT] = polls.damaged_counts[CORRUPT], self._named(polls.damaged[CORRUPT])
         found[FindingKind.UNEXPECTED] = (
@@ -113,9 +135,11 @@ class _Log:
         )
         return CaseVerification(
             case=self._case.id,
-            acked=fates.acked_count,
-            received=polls.intact_count,
+            acked=fates.acked_count + (self._rolled.acked if self._rolled else 0),
+            received=polls.intact_count + (self._rolled.received if self._rolled else 0),
             partitions=len(polls.last_offsets),
+            rolled_up=self._rolled.messages if self._rolled else 0,
+            rolled_up_kept=self._rolled.kept if self._rolled else 0,
             not_checked=tuple(self._not_checked()),
             findings=tuple(self._finding(kind, *found[kind]) for kind in FindingKind if found[kind][0]),
         )
@@ -139,6 +163,8 @@ class _Log:
             sequence = integers(part, "sequence")
             keys = message_keys(integers(part, "producer"), sequence)
             is_unknown = integers(part, "state") == INTACT
+            if self._rolled is not None:
+                is_unknown &= ~is_of_rolled_up(self._rolled, part)
             for group in sends:
                 low, high = group.sequences or (0, int(sequence.max()))
                 if is_unknown.any() and high >= sequence.min() and low <= sequence.max():
@@ -156,22 +182,12 @@ class _Log:
             yield "offsets: this transport keeps no log"
         if not self._case.load.completions:
             yield "lost writes: producers were not told what became of their messages"
+        if self._rolled is not None and not self._rolled.has_all_places:
+            yield "whether the offset of a message that was rolled up was given to another one later"
 
 
-def messages_of(run: RunDir, columns: list[str]) -> Iterator[pa.Table]:
-    """Table `messages`, a row group at a time."""
-    for file in run.list_files(run.result(MESSAGES.name), ".parquet"):
-        if file.rpartition("/")[2].startswith(("_", ".")):
-            continue
-        with run.open_input(file) as stream:
-            parquet = pq.ParquetFile(stream)
-            for number in range(parquet.num_row_groups):
-                yield parquet.read_row_group(number, columns=columns, use_threads=False)
-
-
-def _promises(run: RunDir, case: Case) -> Promises:
+def _promises(noted: Mapping[str, Any], case: Case) -> Promises:
     """By what the run noted of clients and system; where it noted nothing, the most is expected."""
-    noted: Mapping[str, Any] = run.read_json(run.environment) if run.has(run.environment) else {}
     producer = noted.get("clients", {}).get(case.target.name, {}).get("producer") or {}
     system = noted.get("systems", {}).get(case.target.name, {})
     said = [producer[name] for name in _IDEMPOTENCE if name in producer]

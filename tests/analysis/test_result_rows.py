@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamgauge.analysis.storage import is_ordered
+from streamgauge.analysis.result_rows import is_ordered
 
 from ..core.properties import untimed
 
