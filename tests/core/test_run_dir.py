@@ -12,6 +12,7 @@ from streamgauge.core.errors import BadInput, CorruptRun
 from streamgauge.core.run_dir import RunDir, runs_in
 
 from .properties import few_untimed
+from .s3_of_another_region import of_another_region
 
 locations = pytest.mark.parametrize("scheme", ["", "file://"], ids=["path", "url"])
 
@@ -202,3 +203,28 @@ def test_has_tells_what_is_there(run: RunDir) -> None:
     assert run.has("events")
     assert run.has("events/one")
     assert not run.has("events/two")
+
+
+def test_what_was_about_to_be_written_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    run = RunDir(str(tmp_path))
+    for path in (
+        "events/sends/_a-0.parquet.0123abcd",
+        "_status.json.ffffffff",
+        "results/_SUCCESS",
+        "_x.txt",
+        "a",
+    ):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("half")
+    run.remove_unfinished()
+    assert list(run.list_files("")) == ["_x.txt", "a", "results/_SUCCESS"]
+
+
+def test_a_store_of_another_region_is_refused_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with of_another_region() as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(BadInput, match=r"^--out s3a://bucket/runs: .*AWS_DEFAULT_REGION is us-east-1$"):
+            RunDir.create("s3a://bucket/runs", "e2e")

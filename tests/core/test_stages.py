@@ -64,6 +64,21 @@ def test_a_stage_may_have_begun_before_it_was_known() -> None:
     assert stages.seconds() == {"warming_up": 16.0, "measuring": 5.0}
 
 
+def test_what_turns_out_to_have_begun_later_was_the_stage_before_until_then() -> None:
+    time = Time()
+    stages = Stages(None, time)
+    stages.enter(Stage.WARMING_UP)
+    time.now_s += 5
+    stages.enter(Stage.MEASURING, 2.0)
+    time.now_s += 30
+    stages.began_only(32.0)
+    assert stages.so_far_s == 32  # as it was known
+    stages.began_only(4.0)
+    time.now_s += 1
+    stages.end()
+    assert stages.seconds() == {"warming_up": 31.0, "measuring": 5.0}
+
+
 def test_but_not_before_the_one_before_did() -> None:
     time = Time()
     stages = Stages(None, time)

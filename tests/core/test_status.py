@@ -8,7 +8,16 @@ import pytest
 
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.status import CaseStatus, RunStatus, in_use, note_analysis, read_status, write_status
+from streamgauge.core.status import (
+    CaseStatus,
+    RunStatus,
+    in_use,
+    note_analysis,
+    note_report,
+    read_status,
+    why_no_report,
+    write_status,
+)
 
 
 @pytest.fixture
@@ -68,6 +77,7 @@ def test_a_run_whose_process_is_gone_broke_off_and_so_did_its_last_case(run: Run
     assert status.status == "partial"
     assert status.reason is not None
     assert status.reason.startswith("its process ended before it was done; ")
+    assert f"go on with: streamgauge run --resume {run.location}; " in status.reason
     assert status.reason.endswith(f"streamgauge analyze {run.location}")
     assert [case.status for case in status.cases.values()] == ["ok", "partial"]
     assert not status.cases["002"].is_finished
@@ -133,3 +143,62 @@ def test_what_broke_off_stays_partial_before_and_after_its_analysis(run: RunDir)
     assert read_status(run).status == "partial"
     note_analysis(run, is_done=True)
     assert (read_status(run).status, read_status(run).reason) == ("partial", "interrupted")
+
+
+def test_one_that_broke_off_and_is_analysed_does_not_seem_to_go_on(run: RunDir) -> None:
+    write_status(run, RunStatus(**GONE, cases={"001": CaseStatus("running")}, is_analysed=False))
+    before = read_status(run)
+    note_analysis(run, is_done=False)
+    note_analysis(run, is_done=True)
+    after = read_status(run)
+    assert (after.status, after.reason, after.cases) == ("partial", before.reason, before.cases)
+
+
+def test_one_that_cannot_go_on_says_how_to_do_it_again(run: RunDir) -> None:
+    write_status(run, RunStatus(**GONE, can_resume=False))
+    reason = read_status(run).reason
+    assert reason is not None
+    assert reason.endswith(f"do it again with: streamgauge run {run.url(run.workload)}")
+
+
+def test_one_that_ended_while_its_report_was_written_says_so_until_it_is(run: RunDir) -> None:
+    write_status(run, RunStatus("ok", **GONE, is_reported=False))
+    assert why_no_report(run) == f"its report is not written; go on with: streamgauge report {run.location}"
+    assert (read_status(run).status, read_status(run).reason) == ("ok", None), "which goes into the report"
+    note_report(run)
+    assert why_no_report(run) is None
+    write_status(run, RunStatus("ok", is_reported=False))
+    assert why_no_report(run) is None, "it is being written"
+    write_status(run, RunStatus("ok", **GONE, is_analysed=False, is_reported=False))
+    assert why_no_report(run) is None, "it has to be analysed first"
+
+
+def test_it_says_how_much_a_kill_may_cost_and_an_older_run_more(run: RunDir) -> None:
+    write_status(run, RunStatus("ok"))
+    assert run.read_json(run.status)["kept_after_s"] == 2.0
+    run.write_json(run.status, {"status": "ok", "reason": None, "pid": 1, "cases": {}})
+    assert read_status(run).kept_after_s == 5.0
+
+
+def test_a_run_of_many_cases_writes_each_a_few_times_only(run: RunDir) -> None:
+    """A status of ten thousand cases, written anew with each, was most of what such a run did."""
+    status = RunStatus(pid=17)
+    for number in range(450):
+        status.cases[f"{number:03d}"] = CaseStatus("running")
+        write_status(run, status)
+        status.cases[f"{number:03d}"] = CaseStatus("ok", f"{number}")
+        write_status(run, status)
+        assert len(run.read_json(run.status)["cases"]) <= 200
+    found = read_status(run)
+    assert (found.cases, found.blocks) == (status.cases, 3)
+    note_report(run)
+    assert list(read_status(run).cases) == list(status.cases)
+
+
+def test_a_case_that_is_not_finished_stays_where_it_is_looked_for(run: RunDir) -> None:
+    status = RunStatus(pid=2**22 + 1)
+    status.cases = {f"{number:03d}": CaseStatus("ok") for number in range(500)}
+    status.cases["150"] = CaseStatus("running")
+    write_status(run, status)
+    assert status.blocks == 1
+    assert read_status(run).cases["150"].is_cut_off

@@ -16,6 +16,9 @@ from pathlib import Path
 NS_PER_S = 1_000_000_000
 NS_PER_MS = 1_000_000
 
+MOST_DRIFT = 500e-6
+"""As much as a clock is slewed at most, and far more than one drifts by itself."""
+
 now_ns = time.monotonic_ns
 
 _READING_ATTEMPTS = 32

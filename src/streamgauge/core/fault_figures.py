@@ -5,6 +5,25 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 
+class FaultEffects(BaseModel):
+    """What a fault did, as far as who did it could see; null: that cannot come of it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    refused_count: int | None = None
+    """writes that a full disk refused"""
+    delayed_count: int | None = None
+    """writes and syncs that a slow disk held up"""
+    down_after_s: float | None = None
+    """from the fault until the process that it hit had ended by itself; null: it did not"""
+    sessions_lost_count: int | None = None
+    """clients that lost their connection"""
+    sessions_back_count: int | None = None
+    """of these, clients that were connected again"""
+    sessions_back_after_s: float | None = None
+    """from the fault until the last of these was; null: none was"""
+
+
 class FaultFigures(BaseModel):
     """One fault of one case, and the messages that it touched."""
 
@@ -23,11 +42,12 @@ class FaultFigures(BaseModel):
     late_over_ms: float | None = None
     """from which latency on a message is late: beyond what it was before the first fault"""
     detect_s: float | None = None
-    """from the fault until the first message was late, or known to have failed; null: none was"""
+    """from the fault until the first message was late or lost, or known to have failed; null: none was"""
     recover_s: float | None = None
-    """from the fault to the arrival of the last late message; null: none was late, or it never recovered"""
+    """from the fault until the last late message had come, or the last lost one would have been late; null:
+    none was either, or it never recovered"""
     is_recovered: bool = True
-    """false: the last messages before the next fault, or the end, were still late"""
+    """false: the last messages before the next fault, or the end, were still late or lost"""
     late_count: int = 0
     longest_ms: float | None = None
     """the longest latency"""
@@ -37,3 +57,5 @@ class FaultFigures(BaseModel):
     """acknowledged, and never received"""
     duplicate_count: int = 0
     """copies beyond the first"""
+    effects: FaultEffects | None = None
+    """what else it did; null: nothing that is known"""

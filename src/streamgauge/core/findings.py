@@ -67,6 +67,10 @@ class CaseVerification(_Value):
     """intact records that were looked at"""
     partitions: int = 0
     """that something was read of"""
+    rolled_up: int = 0
+    """messages that were judged while the case ran, and are counted in histograms of each second since"""
+    rolled_up_kept: int = 0
+    """of these: the slowest and those around faults, which have a row each all the same"""
     not_checked: tuple[str, ...] = ()
     """which questions nobody could answer, and why"""
     findings: tuple[Finding, ...] = ()

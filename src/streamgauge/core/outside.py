@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import os
+import socket
 from dataclasses import dataclass, field
 
 from streamgauge.core.errors import BadInput
@@ -41,6 +42,20 @@ def run_token() -> str:
     if not identity:
         raise BadInput(f"{IDENTITY_VARIABLE} is not set: only agents of the run get at what it has started")
     return _token(identity)
+
+
+def own_address(towards: str = "192.0.2.1", port: int = 9) -> str:
+    """The address that this host has towards another; nothing is sent."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(towards, port, type=socket.SOCK_DGRAM)[0]
+    except OSError as error:
+        raise BadInput(f"{towards}: no such host: {error}") from error
+    with socket.socket(family, kind) as probe:
+        try:
+            probe.connect(address)
+        except OSError:
+            return "127.0.0.1"
+        return str(probe.getsockname()[0])
 
 
 def with_port(address: str, port: int) -> str:

@@ -11,11 +11,12 @@ import calendar
 import contextlib
 import errno
 import json
+import os
 import posixpath
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +30,8 @@ from streamgauge.core.other_schemes import other_schemes
 from streamgauge.core.served_files import served_files
 
 _STAMP, _STAMP_LENGTH = "%Y%m%d-%H%M%S", 15
+_UNFINISHED = re.compile(r"_.+\.[0-9a-f]{8}")
+_OTHER_REGION = re.compile(r"HTTP status (?:301|307|400)|AuthorizationHeaderMalformed|PermanentRedirect")
 _PYARROWS_OWN = ("file", "s3", "s3a", "gs", "gcs")
 
 
@@ -49,6 +52,11 @@ class RunDir:
         except OSError as error:
             # pyarrow names an option of its own, which nobody here can set.
             why = str(error).partition(" To create buckets")[0]
+            if run.is_in_a_cloud and _OTHER_REGION.search(why):
+                why += (
+                    "; a store of another region answers so: AWS_DEFAULT_REGION is "
+                    f"{os.environ.get('AWS_DEFAULT_REGION') or 'not set'}"
+                )
             raise BadInput(f"--out {runs_folder}: cannot make a run folder there: {why}") from error
         return run
 
@@ -93,6 +101,7 @@ class RunDir:
     tags = "tags.json"
     warm_ups = "warm_ups.json"
     faults = "faults.json"
+    by_case = "by_case"
     report_page = "report/index.html"
     report_csv = "report/csv"
     report_folder = "report"
@@ -101,6 +110,7 @@ class RunDir:
     results_document = "results/results.json"
     verification = "results/verification.json"
     fault_figures = "results/faults.json"
+    kept_blocks = "results/blocks.parquet"
 
     def events(self, table: str, case: str | None = None) -> str:
         """Folder of one event table; Spark finds `case` in its name."""
@@ -110,12 +120,30 @@ class RunDir:
     def event_file(self, table: str, case: str, agent: str, part: int) -> str:
         return f"{self.events(table, case)}/{agent}-{part:05d}.parquet"
 
+    def rolled(self, case: str, number: int | None = None) -> str:
+        """Folder of what was counted of a case, and let go; or of one of its roll-ups."""
+        folder = f"events/rolled/case={case}"
+        return folder if number is None else f"{folder}/{number:05d}"
+
     def manifest(self, case: str, agent: str) -> str:
         """What an agent says it wrote, once it has written it."""
         return f"events/manifests/{case}-{agent}.json"
 
     def manifests(self) -> str:
         return "events/manifests"
+
+    def case_blocks(self, name: str) -> str:
+        """Folder of what is noted case by case where there are many (core/case_blocks)."""
+        return f"{self.by_case}/{name}"
+
+    def case_block(self, name: str, number: int) -> str:
+        return f"{self.case_blocks(name)}/{number:05d}.json"
+
+    def journal(self, case: str, agent: str) -> str:
+        """Folder of what an agent has recorded, and not yet put into event files."""
+        return f"{self.journals}/{case}-{agent}"
+
+    journals = "events/journal"
 
     def original(self, number: int, name: str) -> str:
         """A file that was taken in, as it was."""
@@ -195,6 +223,12 @@ class RunDir:
             if info.type == fs.FileType.File and info.path.endswith(suffix):
                 yield info.path[start:]
 
+    def stamps(self, files: Iterable[str]) -> list[tuple[str, int, int]]:
+        """Name, size and time of the last change of each: who was written again is told from who was not."""
+        found = self._files.get_file_info([self._at(file) for file in files])
+        start = len(self._root.rstrip("/")) + 1
+        return [(info.path[start:], info.size or 0, info.mtime_ns or 0) for info in found]
+
     def size_bytes(self) -> int:
         """Of all its files together."""
         selector = fs.FileSelector(self._root, recursive=True, allow_not_found=True)
@@ -239,9 +273,15 @@ class RunDir:
         elif kind == fs.FileType.File:
             self._files.delete_file(self._at(relative))
 
+    def remove_unfinished(self) -> None:
+        """What somebody who was killed was about to write; nobody may be writing now."""
+        for path in list(self.list_files("")):
+            if _UNFINISHED.fullmatch(posixpath.basename(path)):
+                self.remove(path)
+
     def open_output(self, relative: str) -> _WholeFile:
         """A file to write that takes its name only when it is complete; else BadInput says why not."""
-        is_private = self.is_local and (relative in _PRIVATE or relative.startswith(self.manifests()))
+        is_private = self.is_local and (relative in _PRIVATE or relative.startswith(_PRIVATE_FOLDERS))
         return _WholeFile(self._files, self._at(relative), self.url(relative), is_private=is_private)
 
     @cached_property
@@ -278,6 +318,7 @@ class RunDir:
 
 _PRIVATE = (RunDir.workload, RunDir.plan, RunDir.environment, RunDir.status, RunDir.search)
 """They hold settings and addresses. No secrets, but nothing for everybody on the machine either."""
+_PRIVATE_FOLDERS = ("events/manifests", RunDir.by_case)
 
 
 class _WholeFile:

@@ -53,6 +53,7 @@ class Stages:
         self._view, self._now_s = view, now_s
         self._seconds: dict[Stage, float] = {}
         self.current: Stage | None = None
+        self._before: Stage | None = None
         self._since_s = 0.0
 
     def enter(self, stage: Stage, ago_s: float = 0.0) -> None:
@@ -60,11 +61,19 @@ class Stages:
         is so, if it is known only now; not before the stage before began."""
         if stage is not self.current:
             began_s = max(self._since_s, self._now_s() - ago_s) if self.current else self._now_s()
+            self._before = self.current
             self.end(began_s)
             self.current, self._since_s = stage, began_s
             LOGGER.debug("%s", STAGE_WORDS[stage])
             if self._view is not None:
                 self._view.begin(stage)
+
+    def began_only(self, ago_s: float) -> None:
+        """The stage that we are in: what was taken for its beginning until now belongs to the one before."""
+        later_s = self.so_far_s - ago_s
+        if self._before is not None and later_s > 0:
+            self._seconds[self._before] += later_s
+            self._since_s += later_s
 
     def end(self, at_s: float | None = None) -> None:
         """Of the stage that we are in, if we are in any; now, or at this time."""

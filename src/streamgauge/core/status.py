@@ -10,14 +10,18 @@ from typing import Any, Literal
 
 import psutil
 
+from streamgauge.core.case_blocks import CASES_A_BLOCK, read_blocks, write_block
 from streamgauge.core.errors import CorruptRun
+from streamgauge.core.process_identity import own_start_s, still_runs
 from streamgauge.core.run_dir import RunDir
 
 NOT_ANALYSED: Literal["not analysed"] = "not analysed"
 State = Literal["running", "ok", "failed", "partial", "not analysed"]
 
-# Linux counts a process's start from boot, and the time of boot moves when the clock is set.
-_STARTED_TOLERANCE_S = 2.0
+KEPT_AFTER_S = 2.0
+"""An agent writes its journal every second; the rest is for a machine that is busy."""
+_KEPT_AFTER_S_OF_OLD = 5.0
+_BLOCKS = "status"
 _CUT_OFF = "its process ended before it was done"
 
 
@@ -39,10 +43,6 @@ class CaseStatus:
         return self.status != "running" and not self.is_cut_off
 
 
-def _own_start_s() -> float:
-    return psutil.Process().create_time()
-
-
 @dataclass
 class RunStatus:
     """`cases` holds the cases that were begun, by id."""
@@ -54,14 +54,32 @@ class RunStatus:
     is_analysed: bool = True
     """False from the first case until the analysis has written its last table."""
     host: str = field(default_factory=socket.gethostname)
-    pid_started_s: float = field(default_factory=_own_start_s)
+    pid_started_s: float = field(default_factory=own_start_s)
     """Process ids are used again; with the start they are not."""
     stages_s: dict[str, float] = field(default_factory=dict)
     """How long each stage took, by its name in `core.stages`."""
+    is_reported: bool = True
+    """False from the first case until the last part of the report is written."""
+    can_resume: bool = True
+    """Whether it can go on after its last finished case; else it has to be done again."""
+    kept_after_s: float = KEPT_AFTER_S
+    """What an agent recorded so long before it was killed, or earlier, is there."""
+    blocks: int = 0
+    """So many times a hundred finished cases, the first ones, are in files of their own."""
 
 
 def write_status(run: RunDir, status: RunStatus) -> None:
-    run.write_json(run.status, asdict(status))
+    """Each case is written a bounded number of times, however many there are."""
+    cases = list(status.cases)
+    while len(cases) >= (status.blocks + 2) * CASES_A_BLOCK:
+        begin = status.blocks * CASES_A_BLOCK
+        block = {case: vars(status.cases[case]) for case in cases[begin : begin + CASES_A_BLOCK]}
+        if not all(status.cases[case].is_finished for case in block):
+            break
+        write_block(run, _BLOCKS, status.blocks, block)
+        status.blocks += 1
+    last = {case: status.cases[case] for case in cases[status.blocks * CASES_A_BLOCK :]}
+    run.write_json(run.status, asdict(replace(status, cases=last)))
 
 
 def read_status(run: RunDir) -> RunStatus:
@@ -89,9 +107,26 @@ def note_analysis(run: RunDir, *, is_done: bool) -> None:
     """Said by the analysis, before its first table and after its last. The run is then that process's, which
     may be another than the one that measured it."""
     if run.has(run.status):
-        own, noted = RunStatus(), replace(_written(run), is_analysed=is_done)
+        written = _written(run)
+        if written.status == "running" and not _is_alive(written):
+            written = _cut_off(run, written)  # or it would seem to go on, in this process
+        own, noted = RunStatus(), replace(written, is_analysed=is_done)
         noted.pid, noted.host, noted.pid_started_s = own.pid, own.host, own.pid_started_s
         write_status(run, noted)
+
+
+def why_no_report(run: RunDir) -> str | None:
+    """Of a run that ended while its report was written; None: that is there, or on its way."""
+    written = _written(run)
+    if written.is_reported or not written.is_analysed or _is_alive(written):
+        return None
+    return f"its report is not written; go on with: streamgauge report {run.location}"
+
+
+def note_report(run: RunDir) -> None:
+    """Said when its last part is written."""
+    if run.has(run.status) and not (written := _written(run)).is_reported:
+        write_status(run, replace(written, is_reported=True))
 
 
 def note_stages(run: RunDir, seconds: Mapping[str, float]) -> None:
@@ -103,7 +138,10 @@ def note_stages(run: RunDir, seconds: Mapping[str, float]) -> None:
 def _written(run: RunDir) -> RunStatus:
     content = run.read_json(run.status)
     try:
-        cases = {case: CaseStatus(**fields) for case, fields in content.pop("cases").items()}
+        earlier = read_blocks(run, _BLOCKS, blocks) if (blocks := content.get("blocks", 0)) else {}
+        # A block that was written just before its process ended is in both.
+        told = {**earlier, **content.pop("cases")}
+        cases = {case: CaseStatus(**fields) for case, fields in told.items()}
         return RunStatus(**_of_old(content), cases=cases)
     except (TypeError, KeyError, AttributeError) as error:
         raise CorruptRun(f"{run.url(run.status)}: not a status file: {error}") from None
@@ -111,7 +149,7 @@ def _written(run: RunDir) -> RunStatus:
 
 def _of_old(content: dict[str, Any]) -> dict[str, Any]:
     """Runs of earlier versions do not say where and when their process began."""
-    return {"host": "", "pid_started_s": 0.0, **content}
+    return {"host": "", "pid_started_s": 0.0, "kept_after_s": _KEPT_AFTER_S_OF_OLD, **content}
 
 
 def _cut_off(run: RunDir, written: RunStatus) -> RunStatus:
@@ -121,20 +159,20 @@ def _cut_off(run: RunDir, written: RunStatus) -> RunStatus:
         else status
         for case, status in written.cases.items()
     }
+    go_on = f"go on with: streamgauge run --resume {run.location}"
+    if not written.can_resume:
+        go_on = f"do it again with: streamgauge run {run.url(run.workload)}"
     kept = f"; see what was recorded with: streamgauge analyze {run.location}" if cases else ""
-    return replace(written, status="partial", reason=f"{_CUT_OFF}{kept}", cases=cases)
+    return replace(written, status="partial", reason=f"{_CUT_OFF}; {go_on}{kept}", cases=cases)
 
 
 def _is_alive(written: RunStatus) -> bool:
     """Whether its process still runs; of one on another host nothing can be known, so it is believed."""
     if written.host not in ("", socket.gethostname()):
         return written.status == "running"
+    if written.pid_started_s:
+        return still_runs(written.pid, written.pid_started_s)
     try:
-        process = psutil.Process(written.pid)
-        if process.status() == psutil.STATUS_ZOMBIE:
-            return False
-        if not written.pid_started_s:
-            return any("streamgauge" in argument for argument in process.cmdline())
-        return abs(process.create_time() - written.pid_started_s) < _STARTED_TOLERANCE_S
+        return any("streamgauge" in argument for argument in psutil.Process(written.pid).cmdline())
     except psutil.Error:
         return False

@@ -54,6 +54,13 @@ def parse_rate(text: str | float) -> float:
     return _parse(count, _COUNT, what, allowed) / seconds
 
 
+def parse_bits_per_s(text: str | float) -> float:
+    """Of a network: "10G", "25Gbit/s", "100M"."""
+    what, allowed = "a rate of bits", "100M, 10G, 25Gbit/s"
+    plain = text.strip().removesuffix("/s").removesuffix("bit") if isinstance(text, str) else text
+    return _parse(plain, {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}, what, allowed)
+
+
 def counted(count: int, noun: str) -> str:
     """ "1 partition", "2 partitions"."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -66,6 +66,8 @@ class CauseCode(StrEnum):
     GENERATOR_LATE = "generator_late"
     NO_CPU_LEFT = "no_cpu_left"
     CLOCK_ERROR = "clock_error"
+    CLOCK_JUMPED = "clock_jumped"
+    HOST_SILENT = "host_silent"
     TOO_FEW_MESSAGES = "too_few_messages"
     SWAPPED = "swapped"
     THROTTLED = "throttled"
@@ -95,6 +97,7 @@ class CauseCode(StrEnum):
     SLOW_ACKS = "slow_acks"
     SCHEDULE_NOT_HELD = "schedule_not_held"
     NOTHING_MEASURED = "nothing_measured"
+    ROLLED_UP = "rolled_up"
     LOAD_HELD = "load_held"
     NO_CPU_FIGURES = "no_cpu_figures"
     NOTHING_SATURATED = "nothing_saturated"
@@ -117,6 +120,7 @@ class CauseCode(StrEnum):
     SHARED_PROCESS = "shared_process"
     BURSTS = "bursts"
     NO_ACKS = "no_acks"
+    MEASURES_ITSELF = "measures_itself"
     VALUES_NOT_CHECKED = "values_not_checked"
 
 
