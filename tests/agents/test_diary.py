@@ -32,6 +32,7 @@ def test_marks_are_rows_with_the_clock_of_the_host(assign: Assign) -> None:
         "reference_offset_ns": 6,
         "reference_error_ns": 7,
         "wall_offset_ns": 1_000_000,
+        "silent_ns": None,
     }
     assert first == {**about, "mark": "connected", "at_ns": 100}
     assert second == {**about, "mark": "start", "at_ns": 200}

@@ -132,6 +132,27 @@ def test_a_transaction_is_ended_after_its_messages_and_at_the_end(assign: Assign
     assert asked.transactional_id == "streamgauge-run-001-0"
 
 
+def test_what_was_aborted_is_recorded_so_whatever_acks_said(assign: Assign) -> None:
+    class Aborting(Committing):
+        def abort(self) -> None:
+            self.aborts = [*getattr(self, "aborts", []), len(self.sent)]
+
+        def commit(self) -> str | None:  # type: ignore[override]
+            super().commit()
+            return "fenced by a newer one" if len(self.commits) == 3 else None
+
+    client = Aborting()
+    stage = Stage(assign(messages=45, transactions={"messages": 10, "abort_every": 2}))
+    stage.produce(RealTimeStreamDriver({0: client}))
+
+    assert (client.commits, client.aborts) == ([10, 30, 45], [20, 40])
+    said = {row["sequence"]: row["error"] for row in stage.sends}
+    wanted = dict.fromkeys(range(45))
+    wanted |= dict.fromkeys([*range(10, 20), *range(30, 40)], "aborted: as the workload wants it")
+    wanted |= dict.fromkeys(range(40, 45), "aborted: fenced by a newer one")
+    assert said == wanted
+
+
 def test_a_transaction_that_cannot_be_ended_is_a_failure(assign: Assign) -> None:
     class Refused(Committing):
         def commit(self) -> None:

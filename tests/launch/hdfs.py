@@ -12,8 +12,7 @@ from pathlib import Path
 import pyspark
 
 from streamgauge.jvm.jars import classpath, fetch
-from streamgauge.jvm.java import find_java
-from streamgauge.launch.driver_java import LIGHT
+from streamgauge.jvm.java import LIGHT, find_java
 
 _START_DEADLINE_S = 90.0
 

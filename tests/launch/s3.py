@@ -15,8 +15,7 @@ from pathlib import Path
 from pyarrow import fs
 
 from streamgauge.jvm.jars import classpath, fetch
-from streamgauge.jvm.java import find_java
-from streamgauge.launch.driver_java import LIGHT
+from streamgauge.jvm.java import LIGHT, find_java
 from streamgauge.systems.ports import free_ports
 
 BUCKET = "measurements"

@@ -1,12 +1,22 @@
 from __future__ import annotations
 
 import socket
+import time
+from typing import Any, cast
 
 import pytest
 
-from streamgauge.core.errors import BadInput
-from streamgauge.launch.cluster_settings import cluster_settings, launcher_address
-from streamgauge.launch.standalone import check_free, own_address
+from streamgauge.core.errors import BadInput, Unreachable
+from streamgauge.core.outside import own_address
+from streamgauge.launch import cluster_settings as slots
+from streamgauge.launch.cluster_settings import (
+    check_anybody_came,
+    cluster_settings,
+    launcher_address,
+    settled_slots,
+    slots_within_deadline,
+)
+from streamgauge.launch.standalone import check_free
 
 
 @pytest.fixture
@@ -40,8 +50,8 @@ def test_the_launchers_address_is_the_one_towards_the_cluster(monkeypatch: pytes
     [
         ("spark://", "no host"),
         ("spark://host:port", "spark://HOST:PORT"),
-        ("spark://127.0.0.1:1", "nobody answers there"),
-        ("spark://no.such.host.invalid:7077", "nobody answers there"),
+        ("spark://127.0.0.1:1", "nothing answers there"),
+        ("spark://no.such.host.invalid:7077", "nothing answers there"),
     ],
 )
 def test_a_master_that_is_none(master: str, said: str) -> None:
@@ -52,3 +62,20 @@ def test_a_master_that_is_none(master: str, said: str) -> None:
 def test_a_port_in_use_is_said(listening: int) -> None:
     with pytest.raises(BadInput, match="cannot listen there"):
         check_free("127.0.0.1", listening)
+
+
+def test_a_cluster_from_which_nobody_reaches_us_is_no_matter_of_slots() -> None:
+    with pytest.raises(Unreachable, match=r"no follower took the run .* reach this host \(10\.0\.0\.1\)"):
+        check_anybody_came(0, "spark://10.0.0.9:7077", "10.0.0.1")
+    check_anybody_came(1, "spark://10.0.0.9:7077", "10.0.0.1")
+
+
+def test_who_names_hosts_waits_for_followers_that_come_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Executors come one by one; after each, more may, for as long as is waited."""
+    now_s, session = [0.0], cast(Any, None)
+    monkeypatch.setattr(time, "monotonic", lambda: now_s[0])
+    monkeypatch.setattr(time, "sleep", lambda s: now_s.__setitem__(0, now_s[0] + s))
+    monkeypatch.setattr(slots, "concurrent_slots", lambda _: sum(now_s[0] >= at for at in (1, 2, 9, 18)) * 3)
+    assert slots_within_deadline(session, 5) == 6
+    now_s[0] = 0.0
+    assert settled_slots(session) == 12

@@ -14,10 +14,12 @@ from streamgauge.agents.assignment import Assignment
 from streamgauge.core.environment import host_name
 from streamgauge.core.run_dir import RunDir
 from streamgauge.launch import crew_member
-from streamgauge.launch.crew_member import EVERYONE, CrewMember
-from streamgauge.launch.meeting import Call, Meeting
+from streamgauge.launch.crew_member import CrewMember
+from streamgauge.launch.meeting import Call, Meeting, kill_word
 from streamgauge.plan.plan_file import make_plan
+from streamgauge.recording.kept import Keeping
 from streamgauge.spec.workload import Workload
+from streamgauge.tables.events import SENDS
 
 AGENT = "producer-0"
 PATIENCE_S = 60.0
@@ -73,12 +75,13 @@ class FakeChild:
 class Stage:
     """A launcher's side of the meeting, and a member that serves in a thread."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *faults: dict[str, Any]) -> None:
         self.run = RunDir(str(folder / "run"))
         self.launcher = Meeting(self.run, "m")
         self.children: list[FakeChild] = []
         self.scripts: list[dict[str, list[dict[str, Any]]]] = []
-        workload = {"targets": [{"name": "s", "driver": "simulated"}], "load": {"messages": 5}}
+        load = {"messages": 5, "faults": list(faults)}
+        workload = {"targets": [{"name": "s", "driver": "simulated"}], "load": load}
         self._case = make_plan(Workload.model_validate(workload), "run").cases[0]
         self._thread: threading.Thread | None = None
 
@@ -133,7 +136,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
 
 def lead(stage: Stage, call: Call) -> Any:
     assert stage.told(call, "ready") == {"reading": READY["ready"], "hostname": host_name()}
-    call.say("start", {AGENT: {"at_ns": 1}})
+    call.say_each("start", {AGENT: {"at_ns": 1}}, {})
     assert stage.told(call, "finished") == [[0, 0, 5]]
     call.say("producers_finished", [])
     return stage.told(call, "done")
@@ -145,7 +148,7 @@ def test_what_all_are_told_alike_comes_with_the_start(stage: Stage) -> None:
     call = stage.call()
     stage.told(call, "ready")
     everyone = {"producer_offsets_ns": {"0": 7}}
-    call.say("start", {AGENT: {"at_ns": 1}, "consumer-0": {"at_ns": 2}, EVERYONE: everyone})
+    call.say_each("start", {AGENT: {"at_ns": 1}, "consumer-0": {"at_ns": 2}}, everyone)
     stage.told(call, "finished")
     assert stage.children[0].said["start"] == {"at_ns": 1, **everyone}
     call.say("producers_finished", [])
@@ -185,12 +188,45 @@ def test_a_process_that_dies_is_told_and_replaced_for_the_next_case(stage: Stage
     stage.serve()
     call = stage.call()
     stage.told(call, "ready")
-    call.say("start", {AGENT: {"at_ns": 1}})
+    call.say_each("start", {AGENT: {"at_ns": 1}}, {})
     manifest = stage.told(call, "done")
     assert (manifest["outcome"], manifest["reason"]) == ("died", "agent died: killed by SIGKILL")
     assert stage.run.read_json(stage.run.manifest("001", AGENT)) == manifest
     assert lead(stage, stage.call())["outcome"] == "done"
     assert len(stage.children) == 2
+
+
+def test_an_agent_is_killed_when_its_fault_is_due_and_what_it_recorded_is_written(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"kind": "producer_kill", "at": 1})
+    stage.scripts = [{"assignment": [READY]}, GOOD]
+    stage.serve()
+    call = stage.call()
+    stage.told(call, "ready")
+    call.say_each("start", {AGENT: {"at_ns": 1}}, {})
+    first = stage.children[0]
+    folder = Path(first.assignments[0].kept or "")
+    chunk = Keeping(folder).chunk(SENDS, 8, number=0)
+    chunk.begin(0)
+    chunk.columns["sent_ns"][:3] = 77
+
+    call.say(kill_word(AGENT), True)
+
+    manifest = stage.told(call, "done")
+    assert first.killed
+    assert (manifest["outcome"], manifest["counts"]) == ("killed", {"sends": 3})
+    assert stage.run.read_json(stage.run.manifest("001", AGENT)) == manifest
+    assert lead(stage, stage.call())["outcome"] == "done"  # by another process
+    stage.end()
+    assert not folder.exists()
+
+
+def test_an_agent_that_nobody_kills_keeps_its_rows_to_itself(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"kind": "producer_kill", "at": 1, "number": 1})
+    stage.scripts = [GOOD]
+    stage.serve()
+    lead(stage, stage.call())
+    stage.end()
+    assert stage.children[0].assignments[0].kept is None
 
 
 def test_a_process_in_which_something_failed_is_replaced_too(stage: Stage) -> None:

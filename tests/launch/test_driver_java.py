@@ -34,6 +34,7 @@ def no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SparkContext, "_gateway", None)
     monkeypatch.setattr(SparkContext, "_jvm", None)
     monkeypatch.setattr(guardian, "_to_finish", [])
+    monkeypatch.setattr(driver_java, "_leaving", [])
 
 
 def begun(java: DriverJava, monkeypatch: pytest.MonkeyPatch) -> Gateway:
@@ -54,6 +55,26 @@ def test_it_ends_and_its_classes_are_kept_at_the_end(monkeypatch: pytest.MonkeyP
     finish()
     assert gateway.proc.returncode == 0
     assert "-XX:SharedArchiveFile=" in DriverJava(is_light=True).options()
+
+
+@pytest.mark.usefixtures("no_java")
+def test_the_next_one_in_this_process_starts_with_what_the_first_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not at the end of the process: until then each would make it again."""
+    java = DriverJava(is_light=True)
+    assert begun(java, monkeypatch).proc.poll() is None
+    java.end(leaves_archive=True)
+    assert "-XX:SharedArchiveFile=" in DriverJava(is_light=False).options()
+    for finish in guardian._to_finish:
+        finish()
+    assert "-XX:SharedArchiveFile=" in driver_java.light_options()
+
+
+@pytest.mark.usefixtures("no_java")
+def test_on_other_hosts_nothing_is_said_that_an_older_java_or_another_setting_would_refuse() -> None:
+    assert driver_java.executor_options(is_light=True) == "-XX:TieredStopAtLevel=1"
+    assert driver_java.executor_options(is_light=False) == ""
 
 
 @pytest.mark.usefixtures("no_java")

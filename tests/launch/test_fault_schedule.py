@@ -9,6 +9,7 @@ import pytest
 
 from streamgauge.core.clock import now_ns
 from streamgauge.core.errors import CaseFailed
+from streamgauge.core.fault_figures import FaultEffects
 from streamgauge.faults.contract import Fault, Scene
 from streamgauge.launch import fault_schedule
 from streamgauge.launch.fault_schedule import FaultSchedule
@@ -30,6 +31,7 @@ class Noise(Fault):
     words = needs = "nothing"
     done: list[tuple[str, float]]
     fails = False
+    looks = 0
 
     def begin(self) -> str:
         if self.fails:
@@ -37,8 +39,14 @@ class Noise(Fault):
         self.done.append(("begin", self.spec.at))
         return "everybody"
 
+    def look(self) -> None:
+        self.looks += 1
+
     def end(self) -> None:
         self.done.append(("end", self.spec.at))
+
+    def effects(self) -> FaultEffects:
+        return FaultEffects(refused_count=self.looks)
 
 
 class Stage:
@@ -98,6 +106,25 @@ def test_one_without_an_end_lasts_until_the_case_does(stage: Stage) -> None:
     schedule.close()
 
     assert Noise.done == [("begin", 0.0), ("end", 0.0)]
+
+
+@pytest.mark.parametrize("lasts", [{}, {"for": 3600}])
+def test_one_that_is_to_be_looked_at_is_until_it_ends_and_what_it_did_is_noted(
+    stage: Stage, lasts: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Noise, "look_s", 0.01)
+    schedule = stage.schedule(NoiseSpec.model_validate({"at": 0, **lasts}))
+    [fault] = [planned.fault for planned in schedule._planned]
+    schedule.begin(now_ns())
+    wait_for(lambda: cast("Noise", fault).looks > 2)
+
+    schedule.close()
+
+    assert Noise.done == [("begin", 0.0), ("end", 0.0)]
+    effects = schedule.records[0].effects
+    assert effects is not None
+    assert effects.refused_count == cast("Noise", fault).looks
+    assert stage.noted[-1] == schedule.records
 
 
 def test_what_was_not_due_before_the_end_never_happens(stage: Stage) -> None:

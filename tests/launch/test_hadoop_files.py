@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from streamgauge.core.run_dir import RunDir, runs_in
 from streamgauge.launch.agents_folder import agents_folder
 from streamgauge.launch.hadoop_files import open_hadoop_files
 from streamgauge.launch.hadoop_java import check_folders_scheme
+from tests.cli.streamgauge_command import in_process, streamgauge
 
 from .hdfs import hdfs
 from .simulated_run import simulate
@@ -87,7 +89,7 @@ def test_what_is_not_there_is_known_beside_a_spark_session(run: RunDir, spark: S
         check_folders_scheme("other://bucket/runs")
 
 
-@pytest.mark.parametrize("small_rows", [300_000, -1], ids=["in the driver", "by Spark alone"])
+@pytest.mark.parametrize("small_rows", [300_000, -1], ids=["in the driver", "in tasks"])
 def test_a_run_there_is_analysed_as_one_on_a_disk_is(
     address: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_rows: int
 ) -> None:
@@ -132,3 +134,39 @@ def test_only_the_launcher_gets_there(run: RunDir, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(run_dir, "other_schemes", [])
     with pytest.raises(BadInput, match="only the launcher has Spark's file systems"):
         RunDir(run.location).has(run.plan)
+
+
+@pytest.mark.broker
+def test_a_run_is_measured_analysed_and_reported_there(kafka: str, address: str, tmp_path: Path) -> None:
+    out = f"{address}/whole/runs"
+    done = streamgauge(
+        *(
+            "e2e",
+            "--bootstrap",
+            kafka,
+            "--out",
+            out,
+            "--test-produce-messages",
+            "2000",
+        ),
+        *("--test-produce-rate", "2000", "--warm-up-messages", "0"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    [run] = runs_in(out)
+    assert f"report: {run.location}/report/index.html" in done.stderr
+    assert len(list(run.list_files("events/sends", ".parquet"))) == 1
+    # What a process needs to get there is the same for all commands; these three go by ours.
+    shown = in_process("results", run.location, "--json", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    counted = json.loads(shown.stdout)["cases"][0]["accounting"]
+    assert (counted["sent"], counted["received"], counted["lost_write"]) == (2000, 2000, 0)
+    run.remove("results")
+    run.remove("report")
+    assert in_process("analyze", run.location, cwd=tmp_path).returncode == 0
+    assert in_process("report", run.location, cwd=tmp_path).returncode == 0
+    assert run.read_text(run.report_page).rstrip().endswith("</html>")
+    assert len(run.read_text(run.report_page)) > 50_000, "with its plots, and what draws them"
+    again = json.loads(run.read_text(run.results_document))["cases"][0]["accounting"]
+    assert again == counted
+    assert not (tmp_path / "hdfs:").exists(), "nobody took the URL for a path"

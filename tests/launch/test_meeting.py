@@ -17,19 +17,38 @@ def run(tmp_path: Path) -> RunDir:
 def test_a_call_is_heard_with_what_is_said_in_it(run: RunDir) -> None:
     launcher, task = Meeting(run, "m"), Meeting(run, "m")
     said = launcher.call({"producer-0": {"n": 1}})
-    called = task.next_call()
+    called = task.next_call("producer-0")
     assert called is not None
-    heard, assignments = called
-    assert assignments == {"producer-0": {"n": 1}}
+    heard, assignment = called
+    assert assignment == {"n": 1}
     assert heard.hear("start") is None
-    said.say("start", {"producer-0": 7})
-    assert heard.hear("start") == {"producer-0": 7}
+    said.say_each("start", {"producer-0": 7, "producer-1": 8}, {"all": True})
+    assert heard.hear("start") == {"all": True}
+    assert heard.hear_own("start", "producer-0") == 7
+
+
+def test_who_has_no_part_in_a_case_hears_of_it(run: RunDir) -> None:
+    Meeting(run, "m").call({"producer-0": {"n": 1}})
+    called = Meeting(run, "m").next_call("consumer-0")
+    assert called is not None
+    assert called[1] is None
+
+
+@pytest.mark.parametrize("is_served", [True, False])
+def test_many_tasks_look_less_often_and_all_of_them_hear_in_time(run: RunDir, is_served: bool) -> None:
+    """A thousand that look twenty times a second are more than one launcher can answer."""
+    few, many = (Meeting(run, "m", is_served=is_served, members=count) for count in (2, 1000))
+    assert few.look_s == (0.05 if is_served else 0.01)
+    assert 1000 / many.look_s <= 2000
+    assert few.launchers_look_s == 0.01
+    for meeting in (few, many):
+        assert meeting.lead_s > 2 * meeting.look_s
 
 
 def test_what_an_agent_tells_may_be_nothing(run: RunDir) -> None:
     launcher, task = Meeting(run, "m"), Meeting(run, "m")
     said = launcher.call({})
-    called = task.next_call()
+    called = task.next_call("producer-0")
     assert called is not None
     assert said.told("producer-0", "ready") is None
     called[0].tell("producer-0", "ready", None)
@@ -42,28 +61,28 @@ def test_calls_come_one_after_another_and_nothing_of_one_is_in_the_next(run: Run
     launcher.call({"case": 1}).say("give_up", True)
     launcher.call({"case": 2})
     launcher.end()
-    first, second = task.next_call(), task.next_call()
+    first, second = task.next_call("case"), task.next_call("case")
     assert first is not None
     assert second is not None
-    assert (first[1], first[0].hear("give_up")) == ({"case": 1}, True)
-    assert (second[1], second[0].hear("give_up")) == ({"case": 2}, None)
-    assert task.next_call() is None
+    assert (first[1], first[0].hear("give_up")) == (1, True)
+    assert (second[1], second[0].hear("give_up")) == (2, None)
+    assert task.next_call("case") is None
 
 
 def test_a_task_waits_for_a_call_that_has_not_come_yet(run: RunDir) -> None:
     launcher, task = Meeting(run, "m"), Meeting(run, "m")
     threading.Timer(0.05, lambda: launcher.call({"late": True})).start()
-    called = task.next_call()
+    called = task.next_call("late")
     assert called is not None
-    assert called[1] == {"late": True}
+    assert called[1] is True
 
 
 def test_crews_of_one_run_do_not_hear_each_other(run: RunDir) -> None:
     Meeting(run, "one").call({"case": 1})
     Meeting(run, "two").call({"case": 2})
-    called = Meeting(run, "two").next_call()
+    called = Meeting(run, "two").next_call("case")
     assert called is not None
-    assert called[1] == {"case": 2}
+    assert called[1] == 2
 
 
 def test_nothing_is_left_of_it(run: RunDir) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +21,28 @@ from tests.cli.streamgauge_command import (
     log_of,
     one_run,
 )
-from tests.waiting import wait_for
+from tests.waiting import beside, wait_for
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 
+SOON_S = 120.0
+"""Messages of a long run alone would take more than three minutes."""
+
+
+def long_run(out: Path, *arguments: str) -> list[str | Path]:
+    return [
+        "e2e",
+        *("--test-produce-messages", "200000", "--test-produce-rate", "1000", "--out", out),
+        *("--test-producer-processes", "1", "--test-consumer-processes", "1"),
+        *("--warm-up-messages", "0", *arguments),
+    ]
+
+
 def start_long_run(out: Path, *arguments: str) -> subprocess.Popen[str]:
-    """A run that would take minutes, by itself in a process group."""
+    """By itself in a process group."""
     return subprocess.Popen(
-        command(
-            "e2e",
-            *("--test-produce-messages", "200000", "--test-produce-rate", "1000", "--out", out),
-            *("--test-producer-processes", "1", "--test-consumer-processes", "1"),
-            *("--warm-up-messages", "0", *arguments),
-        ),
+        command(*long_run(out, *arguments)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -73,23 +82,23 @@ def _is(process: Any, name: str, run: Path) -> bool:
 
 @pytest.mark.parametrize("victim", ["consumer-0", "producer-0"])
 def test_a_dead_agent_ends_the_run_at_once_with_what_was_recorded(
-    kafka: str, tmp_path: Path, victim: str
+    kafka: str, run_here: Streamgauge, tmp_path: Path, victim: str
 ) -> None:
     survivor = "producer-0" if victim == "consumer-0" else "consumer-0"
-    process = start_long_run(tmp_path, "--bootstrap", kafka)
-    try:
+
+    def strike() -> float:
         pid = wait_for(lambda: agent(tmp_path, victim))
-        wait_for(lambda: counted(tmp_path, survivor) > 1500)
-        if victim == "producer-0":  # what it has not written yet goes with it
-            wait_for(lambda: [*tmp_path.glob("*/events/sends/*/producer-0-*.parquet")])
+        # What was recorded up to two seconds before it is killed is there.
+        wait_for(lambda: counted(tmp_path, survivor) > 4000)
         os.kill(pid, signal.SIGKILL)
-        # Its messages alone would take more than three minutes.
-        _, stderr = process.communicate(timeout=120)
-    finally:
-        end(process)
+        return time.monotonic()
+
+    with beside(strike) as struck:
+        done = run_here(*long_run(tmp_path, "--bootstrap", kafka))
+        assert time.monotonic() - struck.result(0) < SOON_S
     run = one_run(tmp_path)
-    assert process.returncode == 1
-    assert f"agent {victim} died: killed by SIGKILL" in stderr
+    assert done.returncode == 1
+    assert f"agent {victim} died: killed by SIGKILL" in done.stderr
     status = json.loads((run / "status.json").read_text())
     assert status["status"] == status["cases"]["001"]["status"] == "partial"
     manifest = json.loads((run / "events" / "manifests" / f"001-{survivor}.json").read_text())
@@ -103,21 +112,24 @@ def test_a_dead_agent_ends_the_run_at_once_with_what_was_recorded(
     assert document["cases"][0]["accounting"]["sent"] > 1000
 
 
-def test_a_broker_of_ours_that_dies_ends_the_case_at_once_and_is_named(tmp_path: Path) -> None:
-    process = start_long_run(tmp_path, "--live", "off")
-    try:
-        wait_for(lambda: agent(tmp_path, "consumer-0"), 90)
+def test_a_broker_of_ours_that_dies_ends_the_case_at_once_and_is_named(
+    run_here: Streamgauge, tmp_path: Path
+) -> None:
+    def strike() -> float:
+        wait_for(lambda: agent(tmp_path, "consumer-0"))
         [broker] = [
             found for found in agents_and_brokers(one_run(tmp_path)) if "kafka.Kafka" in found.info["cmdline"]
         ]
         os.kill(broker.pid, signal.SIGKILL)
+        return time.monotonic()
+
+    with beside(strike) as struck:
+        done = run_here(*long_run(tmp_path, "--live", "off"))
         # Clients would go on trying for over two minutes.
-        _, stderr = process.communicate(timeout=60)
-    finally:
-        end(process)
-    assert process.returncode == 1
+        assert time.monotonic() - struck.result(0) < SOON_S / 2
+    assert done.returncode == 1
     words = r"broker-1 of the Kafka cluster ended: killed by SIGKILL; its last words: .+; see .*broker-1\.log"
-    assert re.search(words, " ".join(stderr.split())), stderr
+    assert re.search(words, " ".join(done.stderr.split())), done.stderr
     status = json.loads((one_run(tmp_path) / "status.json").read_text())
     assert re.search(words, status["cases"]["001"]["reason"])
 
@@ -131,37 +143,37 @@ sweep: {{messages: [200k, 500]}}
 
 
 def test_a_dead_agent_ends_its_case_and_the_run_goes_on_with_a_new_process(
-    kafka: str, tmp_path: Path
+    kafka: str, run_here: Streamgauge, tmp_path: Path
 ) -> None:
     file, out = tmp_path / "w.yaml", tmp_path / "runs"
     file.write_text(TWO_CASES.format(bootstrap=kafka, unique=tmp_path.name))
     out.mkdir()
-    process = subprocess.Popen(
-        command("run", file, "--out", out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        os.kill(wait_for(lambda: agent(out, "consumer-0")), signal.SIGKILL)
-        _, stderr = process.communicate(timeout=120)
-    finally:
-        end(process)
+    with beside(lambda: os.kill(wait_for(lambda: agent(out, "consumer-0")), signal.SIGKILL)):
+        done = run_here("run", file, "--out", out)
     document = json.loads((one_run(out) / "results" / "results.json").read_text())
     broken, whole = document["cases"]
-    assert (process.returncode, document["status"]) == (1, "failed")
+    assert (done.returncode, document["status"]) == (1, "failed")
     # Without its consumer, acknowledged messages were not seen: that is worse than partial.
     assert (broken["status"], whole["status"]) == ("failed", "ok")
     assert broken["notes"][0]["text"] == "agent consumer-0 died: killed by SIGKILL"
     assert whole["accounting"]["received"] == 500
-    assert "case 001 of 2  partial" in stderr
+    assert "case 001 of 2  partial" in done.stderr
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("ending", "is_own_broker"), [(signal.SIGINT, True), (signal.SIGTERM, False)])
 def test_ending_it_early_leaves_nothing_running(
-    ending: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    *,
+    ending: signal.Signals,
+    is_own_broker: bool,
+    kafka: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """`make proof` ends runs of either kind by any signal (tests/cli/test_ends.py)."""
     out = tmp_path / "runs"
     out.mkdir()
     monkeypatch.setenv("STREAMGAUGE_STATE", str(tmp_path / "state"))
-    process = start_long_run(out)
+    process = start_long_run(out, *(() if is_own_broker else ("--bootstrap", kafka)))
     try:
         wait_for(lambda: agent(out, "consumer-0"))
         run = one_run(out)

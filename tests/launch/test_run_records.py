@@ -35,6 +35,7 @@ def run(tmp_path: Path) -> RunDir:
         for table in ("sends", "marks"):
             run.write_text(run.event_file(table, case.id, "producer-0", 0), "rows")
         run.write_json(run.manifest(case.id, "producer-0"), {})
+        run.write_text(f"{run.journal(case.id, 'producer-0')}/0.arrow", "rows")
         if case.id == "001":
             records.end_case(case, CaseStatus("ok"), {"producer": {"acks": "1"}})
     status = read_status(run)
@@ -48,6 +49,7 @@ def test_finished_cases_stay_and_nothing_is_kept_of_the_one_that_was_cut_off(run
     records = RunRecords.resumed(run, "local[2]", EVENT_TABLES)
     assert list(records.status.cases) == ["001"]
     assert list(run.list_files("events")) == [
+        "events/journal/001-producer-0/0.arrow",
         "events/manifests/001-producer-0.json",
         "events/marks/case=001/producer-0-00000.parquet",
         "events/sends/case=001/producer-0-00000.parquet",

@@ -24,7 +24,7 @@ from tests.proof import PROOF
 MEASURED_S = 10.0
 LIMIT_S = 60.0
 LEAD_S = 0.4
-TRIALS = 500 if PROOF else 60
+TRIALS = 500 if PROOF else 40
 
 
 @dataclass(frozen=True)

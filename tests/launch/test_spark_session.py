@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from streamgauge.core.guardian import temporary_folder, without_mark
 from streamgauge.launch import python_daemon
+from streamgauge.launch.spark_session import why_no_session
 from tests.waiting import wait_for
 
 STARTS_SPARK = """
@@ -68,3 +69,12 @@ def test_a_task_here_finds_imported_what_leads_an_agent(spark: SparkSession) -> 
     needed = python_daemon._OF_EVERY_TASK
     loaded = spark.sparkContext.parallelize([needed], 1).map(lambda name: name in sys.modules)
     assert loaded.collect() == [True]
+
+
+def test_a_leader_with_another_secret_is_told_from_what_else_keeps_spark_from_starting() -> None:
+    told = "An error occurred while calling None.org.apache.spark.sql.classic.SparkSession.\n: {}"
+    silent = RuntimeError(
+        told.format("java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.")
+    )
+    assert why_no_session(silent).startswith("the leader did not let this host in; has it the same secret (")
+    assert why_no_session(RuntimeError("no Java\nat line 7")) == "Spark cannot start: no Java"

@@ -7,10 +7,12 @@ from threading import Event
 
 import pytest
 
+from streamgauge.core.errors import BadInput
 from streamgauge.launch import target_system
 from streamgauge.launch.target_system import LaunchedSystem
 from streamgauge.spec.target import Target
 from streamgauge.systems.contract import START_DEADLINE_S, System
+from streamgauge.systems.equipment import Equipment
 
 
 class Cold(System):
@@ -98,8 +100,10 @@ def test_one_that_will_not_be_treated_well_is_asked_for_as_ones_own(monkeypatch:
 
     monkeypatch.setattr(target_system, "system_class", lambda kind: Made)
     target = Target.model_validate({"name": "k", "driver": "kafka_confluent", "system": {}})
-    for is_own in (False, True):
-        found = LaunchedSystem(target, Path(), is_own=is_own)
+    for equipment in (None, Equipment()):
+        found = LaunchedSystem(target, Path(), equipment=equipment)
         found.launch()
         found.stop()
     assert asked == [{}, {"is_own": True}]
+    with pytest.raises(BadInput, match="Cold cannot be started with what the faults"):
+        LaunchedSystem(target, Path(), equipment=Equipment(links=True)).launch()

@@ -13,8 +13,7 @@ from pathlib import Path
 import pyspark
 
 from streamgauge.jvm.jars import classpath, fetch
-from streamgauge.jvm.java import find_java
-from streamgauge.launch.driver_java import LIGHT
+from streamgauge.jvm.java import LIGHT, find_java
 from streamgauge.systems.ports import HOST, free_ports
 
 _START_DEADLINE_S = 90.0
@@ -62,6 +61,8 @@ def spark_settings() -> str:
         "spark.executor.memory": "512m",
         "spark.executor.memoryOverhead": "512m",
         "spark.yarn.am.memory": "256m",
+        "spark.yarn.am.extraJavaOptions": " ".join(LIGHT),
+        "spark.executor.extraJavaOptions": " ".join(LIGHT),
         "spark.yarn.jars": f"local:{_JARS}/*",
     }
     return "".join(f"{name} {value}\n" for name, value in settings.items())

@@ -98,3 +98,12 @@ def test_the_numbers_of_a_task_are_those_in_its_events() -> None:
     assert consumers[0].partitions == ((0, 0), (0, 1), (0, 2))
     assert [task.messages for task in producers] == [6, 3]
     assert AgentTask(kind="producer", number=4).numbers == (4,)
+
+
+def test_agents_are_on_the_hosts_that_are_named_in_turn() -> None:
+    load = Load(producers=3, messages=9, consumers=1, producer_hosts=("a", "b"), topics=Topics(partitions=3))
+    producers, consumers = dealt(load)
+    assert [task.hostname for task in producers] == ["a", "b", "a"]
+    assert [task.hostname for task in consumers] == [None]
+    each = load.model_copy(update={"streams": "per_partition", "consumer_hosts": ("c",)})
+    assert [task.hostname for task in deal_out(each)] == ["a", "b", "a", "c"]

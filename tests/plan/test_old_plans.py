@@ -55,6 +55,12 @@ def test_a_case_has_its_deadlines_and_topics_from_the_load_that_all_had() -> Non
     assert first.series
 
 
+def test_the_target_that_others_are_read_beside_measures_itself() -> None:
+    cases = Plan.model_validate(up_to_date(stored("transports"))).cases
+    assert {case.target.name for case in cases if case.measures_itself} == {"harness"}
+    assert {case.target.name for case in cases if not case.measures_itself} == {"kafka", "aeron-ipc"}
+
+
 def test_both_sides_of_a_comparison_take_part() -> None:
     [case] = Plan.model_validate(up_to_date(stored("compare"))).cases
     assert len(case.targets) == 2

@@ -9,13 +9,14 @@ from pydantic import ValidationError
 
 from streamgauge.core.errors import BadInput
 from streamgauge.faults.contract import Fault
-from streamgauge.launch.feasibility import faults_of, impossible_cases
+from streamgauge.launch.feasibility import equipment_for, faults_of, impossible_cases
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.fault import fault_class, fault_kinds
 from streamgauge.spec.load import Load
 from streamgauge.spec.loading import dump_yaml, parse
 from streamgauge.spec.workload import Workload
+from streamgauge.systems.equipment import Equipment
 
 KILL = {"kind": "broker_kill", "at": "2s", "for": "3s"}
 
@@ -78,6 +79,31 @@ def test_what_is_not_there_cannot_be_hit() -> None:
     three = {"brokers": 3}
     assert "there is no broker-4" in refused({**KILL, "broker": "broker-4"}, system=three)
     assert "no such partition of 2" in refused({**KILL, "partition": 2}, system=three, partitions=2)
+
+
+def test_a_system_without_brokers_or_links_has_none_to_hit() -> None:
+    redis = {"kind": "redis_server"}
+    assert "system redis_server of target kafka has no brokers" in refused(KILL, system=redis)
+    assert "without links" in refused({"kind": "link_cut", "at": 1}, system=redis)
+    locked = {"security": ["scram"]}
+    assert "leave out system.security" in refused({"kind": "link_cut", "at": 1}, system=locked)
+
+
+def test_one_controller_is_not_taken_from_a_cluster_that_cannot_elect_another() -> None:
+    loss = {"kind": "controller_loss", "at": 1}
+    assert "needs system.brokers: 3" in refused(loss, system={"brokers": 1})
+    assert "names a system that runs already" in refused(loss, system=None)
+
+
+def test_links_are_asked_for_only_where_a_fault_needs_them() -> None:
+    def wanted(*faults: dict[str, Any]) -> Equipment | None:
+        return equipment_for(make_plan(workload(*faults, system={"brokers": 3}), "run").cases)
+
+    cut = {"kind": "link_cut", "at": 1, "broker": "broker-3"}
+    assert wanted() is None
+    assert wanted(KILL) == Equipment(links=False)
+    assert wanted(KILL, cut) == Equipment(links=True)
+    assert "there is no broker-4" in refused({**cut, "broker": "broker-4"}, system={"brokers": 3})
 
 
 def test_an_unclean_election_needs_a_topic_that_allows_it() -> None:

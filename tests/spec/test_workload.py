@@ -119,6 +119,8 @@ def test_a_warm_up_of_each_stream_adds_up() -> None:
         ({**STREAMS, "messages": 6, "subscription": "group"}, "a group deals out partitions itself"),
         ({"messages": 6, "stream_warm_up_messages": 1}, "is for streams: per_partition"),
         ({"messages": 6, "transactions": {}, "acks": 1}, "transactions: need acks: all"),
+        ({"messages": 6, "rate": "unlimited", "precedence": "real_time"}, "precedence: is for a schedule"),
+        ({"messages": 6, "rate": 10, "precedence": "first"}, "'none', 'real_time' or 'own_core'"),
     ],
 )
 def test_streams_that_cannot_be(load: dict[str, Any], words: str) -> None:

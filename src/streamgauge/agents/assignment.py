@@ -42,6 +42,10 @@ class Assignment(SpecModel):
     live_bootstrap: str | None = None
     """Kafka to which figures are published while the case runs; None: nobody wants them."""
 
+    kept: str | None = None
+    """A folder on the agent's host where its rows are while they are not written, if it is to be killed on
+    purpose; None: they are in its own memory."""
+
     _own_work = field_validator("work", mode="before")(own_work)
 
     @classmethod
@@ -101,6 +105,11 @@ class Assignment(SpecModel):
         if self.load.transactions is None:
             return None
         return f"streamgauge-{self.run_dir.id}-{self.case}-{number}"
+
+    @property
+    def commits(self) -> bool:
+        """Members of its group may go, and others have to take over where they were."""
+        return self.group is not None and bool(self.load.faults)
 
     @property
     def group(self) -> str | None:

@@ -10,10 +10,13 @@ from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.rendezvous import Start
 from streamgauge.core.clock import ClockReading
 from streamgauge.core.environment import host_name
+from streamgauge.core.memory import peak_rss_bytes
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.spec.secrecy import shown
 from streamgauge.spec.secrets import strike_out
 from streamgauge.tables.events import MARKS
+
+KILLED = "killed"
 
 
 @dataclass
@@ -23,7 +26,8 @@ class Manifest:
     agent: str
     case: str
     outcome: str = "done"
-    """done; stopped (the run was given up); timed_out; died or failed (with the reason)"""
+    """done; stopped (the run was given up); timed_out; killed (by a fault of the case, on purpose); died or
+    failed (with the reason)"""
     reason: str | None = None
     error: str | None = None
     """Name of the error's class, where one was raised."""
@@ -42,6 +46,8 @@ class Manifest:
     """By how much the codec in use makes a producer's messages smaller; None without one."""
     noise_floor: dict[str, float] = field(default_factory=dict)
     """How late a bare pacer woke beside a producer with a schedule, while messages counted; else empty."""
+    peak_rss_bytes: int = 0
+    """The most memory that its process had so far."""
     live: dict[str, Any] = field(default_factory=dict)
     """What was published for the live view, and what that cost; empty when nothing was."""
 
@@ -56,6 +62,7 @@ class Diary:
         self._reading: ClockReading | None = None
         self._start: Start | None = None
         self._marks: list[tuple[str, int, float, int | None]] = []
+        self._written = 0
 
     def set_clock(self, reading: ClockReading, start: Start) -> None:
         self._reading, self._start = reading, start
@@ -72,9 +79,20 @@ class Diary:
         return (min(begins), max(ends)) if begins and ends else None
 
     def write(self) -> None:
+        """What there is since the last time."""
+        rows = self.rows()
+        self._files.write_rows(MARKS, rows[self._written :])
+        self._written = len(rows)
+
+    def count(self) -> int:
+        """How many moments there are for `rows`."""
+        return 0 if self._start is None else len(self._marks)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Of table `marks`; none before the start is agreed on."""
         reading, start = self._reading, self._start
         if reading is None or start is None:
-            return
+            return []
         task = self._assignment.task
         about = {
             "agent": task.agent,
@@ -84,13 +102,13 @@ class Diary:
             "reference_offset_ns": start.reference_offset_ns,
             "reference_error_ns": start.reference_error_ns,
             "wall_offset_ns": reading.wall_offset_ns,
+            "silent_ns": None,
         }
-        rows = [
+        return [
             {**about, "number": number, "mark": name, "at_ns": at, "cpu_s": cpu}
-            for name, at, cpu, only in self._marks
+            for name, at, cpu, only in list(self._marks)
             for number in (task.numbers if only is None else (only,))
         ]
-        self._files.write_rows(MARKS, rows)
 
 
 def write_manifest(assignment: Assignment, manifest: Manifest) -> None:
@@ -101,5 +119,6 @@ def write_manifest(assignment: Assignment, manifest: Manifest) -> None:
         for key, value in manifest.settings.items()
         if not callable(value)
     }
+    manifest.peak_rss_bytes = peak_rss_bytes()
     run = assignment.run_dir
     run.write_json(run.manifest(assignment.case, manifest.agent), asdict(manifest))

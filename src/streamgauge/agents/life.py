@@ -6,6 +6,8 @@ import contextlib
 import os
 import threading
 from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
 from typing import Protocol
 
 from streamgauge.agents.assignment import Assignment
@@ -17,11 +19,12 @@ from streamgauge.agents.live import Live
 from streamgauge.agents.live_publishing import LivePublishing
 from streamgauge.agents.noise_floor import NoiseFloor
 from streamgauge.agents.order_producer import OrderProducerAgent
+from streamgauge.agents.precedence import precedence
 from streamgauge.agents.producer import ProducerAgent
 from streamgauge.agents.rendezvous import Rendezvous, Start
 from streamgauge.agents.sampler import Sampler
 from streamgauge.agents.warming_up import WarmingUp
-from streamgauge.core.clock import read_clocks, sharpen_sleep
+from streamgauge.core.clock import ClockReading, read_clocks, sharpen_sleep
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.steady_state import SLOT_NS
 from streamgauge.drivers.contract import Consumer, Driver, Producer
@@ -31,10 +34,12 @@ from streamgauge.payload.compression import compression_ratio
 from streamgauge.recording.background import BackgroundWriter
 from streamgauge.recording.columns import PartWriter, ReceiveColumns, SendColumns
 from streamgauge.recording.gathered import GatheredFiles
+from streamgauge.recording.journal import FewRows, Journal, Moments, Streams
+from streamgauge.recording.kept import Keeping
 from streamgauge.recording.parquet import EventFiles
 from streamgauge.spec.families import family_of
 from streamgauge.spec.secrets import fill_in
-from streamgauge.tables.events import SAMPLES
+from streamgauge.tables.events import MARKS, RECEIVES, SAMPLES, SENDS
 
 CONNECT_DEADLINE_S = 30.0
 _CLOSE_DEADLINE_S = 5.0
@@ -74,18 +79,30 @@ class _Agent:
         task = assignment.task
         self._assignment = assignment
         self._files = EventFiles(assignment.run_dir, assignment.case, task.agent)
-        self._writer = BackgroundWriter()
         self._diary = Diary(assignment, self._files)
         self._live = Live(assignment)
         self._sampler = Sampler({task.agent: (task.kind, os.getpid())}, False, self._live.publish)
-        # Hundreds of streams would make as many files.
-        self._gathered = GatheredFiles(self._files) if len(task.streams) > 1 else None
+        self._keeping = None if assignment.kept is None else Keeping(Path(assignment.kept))
+        # Hundreds of streams would make as many files; but what is gathered is in memory only.
+        gathers = len(task.streams) > 1 and self._keeping is None
+        self._gathered = GatheredFiles(self._files) if gathers else None
         self._columns: list[SendColumns | ReceiveColumns] = []
+        self._samples = FewRows(SAMPLES, self._sampler.rows, self._files)
+        self._journal = self._followed(Journal(assignment.run_dir, assignment.case, task.agent))
+        self._writer = BackgroundWriter(self._journal.look, self._journal.every_s)
         self._publishing: LivePublishing | None = None
         self._floor: NoiseFloor | None = None
         self._driver: Driver | None = None
         self._clients: Sequence[Producer | OrderSender | Consumer] = []
         self.manifest = Manifest(task.agent, assignment.case)
+
+    def _followed(self, journal: Journal) -> Journal:
+        """Moments first: without them nobody knows what the rest means."""
+        table = SENDS if self._assignment.task.kind == "producer" else RECEIVES
+        streams = Streams(table, lambda: chain.from_iterable(columns.news() for columns in self._columns))
+        for source in (Moments(MARKS, self._diary.count, self._diary.rows), streams, self._samples):
+            journal.follow(source.keep)
+        return journal
 
     def run(self, rendezvous: Rendezvous) -> None:
         assignment = self._assignment
@@ -105,19 +122,25 @@ class _Agent:
         reading = read_clocks()
         self._diary.mark("connected", reading.monotonic_ns)
         start = rendezvous.ready(reading, meanwhile=role.idle)
-        self._diary.set_clock(reading, start)
-        self._live.set_clock(start)
+        self._set_clock(reading, start)
         if start.sample_machine:
             self._sampler.watch_machine()
         sharpen_sleep()
+        is_paced = assignment.task.kind == "producer" and assignment.load.rate != "unlimited"
         if not driver.capabilities.simulated_time:
             self._sampler.start()
-            if assignment.task.kind == "producer" and assignment.load.rate != "unlimited":
+            if is_paced:
                 self._floor = NoiseFloor(assignment.load.producer_count)
                 self._floor.start()
             if self._publishing is not None:
                 self._publishing.start(start.at_ns)
-        with self._warming_up(driver, role, start, rendezvous):
+        with (
+            precedence(
+                assignment.load.precedence if is_paced else "none", assignment.task.numbers[0]
+            ) as said,
+            self._warming_up(driver, role, start, rendezvous),
+        ):
+            self.manifest.settings |= said
             if isinstance(role, ConsumerAgent):
                 role.run(rendezvous)
             else:
@@ -126,6 +149,14 @@ class _Agent:
             self.manifest.outcome = "stopped"
         elif role.timed_out:
             self.manifest.outcome = "timed_out"
+
+    def _set_clock(self, reading: ClockReading, start: Start) -> None:
+        self._diary.set_clock(reading, start)
+        self._live.set_clock(start)
+        if self._keeping is not None:
+            # It is going to be killed, and without marks nobody could say what its times are worth.
+            self._diary.mark("start", start.at_ns)
+            self._diary.write()
 
     @contextlib.contextmanager
     def _warming_up(
@@ -166,10 +197,16 @@ class _Agent:
         task, load = self._assignment.task, self._assignment.load
         places = {stream.number: (stream.topic, stream.partition) for stream in task.streams}
         columns = [
-            SendColumns(number, *self._recording, place=places.get(number), completions=load.completions)
+            SendColumns(
+                number,
+                *self._recording,
+                place=places.get(number),
+                completions=load.completions,
+                keeping=self._keeping,
+            )
             for number in task.numbers
         ]
-        self._columns += columns
+        self._take(columns)
         self.manifest.compression_ratio = compression_ratio(
             load.message, self._assignment.tag, load.compression
         )
@@ -178,9 +215,17 @@ class _Agent:
         return ProducerAgent(self._assignment, driver, columns, self._diary, self._live)
 
     def _consumer(self, driver: Driver) -> ConsumerAgent:
-        columns = [ReceiveColumns(number, *self._recording) for number in self._assignment.task.numbers]
-        self._columns += columns
+        columns = [
+            ReceiveColumns(number, *self._recording, keeping=self._keeping)
+            for number in self._assignment.task.numbers
+        ]
+        self._take(columns)
         return ConsumerAgent(self._assignment, driver, columns, self._diary, self._live)
+
+    def _take(self, columns: Sequence[SendColumns | ReceiveColumns]) -> None:
+        for each in columns:
+            each.keep_in(self._journal)
+        self._columns += columns
 
     @property
     def _recording(self) -> tuple[PartWriter, BackgroundWriter, int]:
@@ -193,11 +238,12 @@ class _Agent:
             self._end_floor()
             for columns in self._columns:
                 columns.close()
-            self._files.write_rows(SAMPLES, self._sampler.rows)
-            self._diary.write()
             self._writer.close()
             if self._gathered is not None:
                 self._gathered.flush()
+            self._samples.close()
+            self._diary.write()
+            self._journal.close()
         except StreamgaugeError as error:
             self.manifest.outcome, self.manifest.reason = "failed", str(error)
             self.manifest.error = type(error).__name__

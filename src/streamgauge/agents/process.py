@@ -27,7 +27,8 @@ from streamgauge.agents.rendezvous import Ends, Levels, Start
 from streamgauge.core.clock import ClockReading
 from streamgauge.core.errors import CaseFailed
 
-START_DEADLINE_S = 180.0
+START_DEADLINE_S = 900.0
+"""Longer than a launcher waits for a thousand agents; one that has ended closes our input before."""
 GIVEN_UP = "the run was given up before the start"
 _GIVE_UP_S = 30.0
 

@@ -58,6 +58,7 @@ class Receiving:
                 group=assignment.group,
                 start={(t, p): offset for t, p, offset in assignment.start_offsets},
                 transactions=load.transactions is not None,
+                commits=assignment.commits and driver.capabilities.commits,
             ),
         )
         self._reader = reader_of(load.message, assignment.tag, self.client.clock)

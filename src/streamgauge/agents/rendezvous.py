@@ -33,6 +33,16 @@ class Start:
     """This agent is the one that looks after its whole machine."""
     producer_offsets_ns: Mapping[str, int] = field(default_factory=dict)
     """By a producer's number: how its clock stands to the reference; empty when all share one clock."""
+    producer_wall_offsets_ns: Mapping[str, int] = field(default_factory=dict)
+    """The same: what to add to its times to get its wall time, which is in what it sends; empty as well."""
+
+    def wall_offset_of_producer_ns(self, number: int) -> int | None:
+        """What to add to a time of this host to get the wall time that this producer's host had then; None:
+        it is this host's own."""
+        if str(number) not in self.producer_wall_offsets_ns:
+            return None
+        to_theirs_ns = self.reference_offset_ns - self.producer_offsets_ns[str(number)]
+        return to_theirs_ns + self.producer_wall_offsets_ns[str(number)]
 
 
 class Rendezvous(Protocol):

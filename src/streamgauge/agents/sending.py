@@ -27,6 +27,7 @@ from streamgauge.drivers.contract import Driver, PacedProducer, Producer, Produc
 from streamgauge.payload.messages import maker_of, sequence_at
 from streamgauge.plan.agent_tasks import AgentTask, Stream
 from streamgauge.recording.columns import SendColumns
+from streamgauge.tables.events import ABORTED
 
 _FLUSH_DEADLINE_S = 60.0
 _WARM_UP_DEADLINE_S = 10.0
@@ -65,6 +66,9 @@ class Sending:
         self._maker = maker_of(load.message, assignment.tag, part.number)
         self._schedule = schedule_of(load, part.number)
         self._transaction = load.transactions.messages if load.transactions else None
+        self._transactions = 0
+        if self._transaction is not None:
+            columns.hold_from(0)
         # A partition's own time counts from when its way is open, unless a schedule says otherwise.
         self._settles = place is not None and self._schedule is None
         options = ProducerOptions(
@@ -132,7 +136,7 @@ class Sending:
         while extent.last is None or sequence < extent.last:
             if sequence == extent.warm_up and not measuring:
                 if self._settles and extent.warm_up:
-                    committed = yield from self._commit(sequence, acks)
+                    committed = yield from self._end_transaction(committed, sequence, acks)
                     patience_ns = int(_WARM_UP_DEADLINE_S * NS_PER_S)
                     yield from self._wait_for_fates(clock.now_ns() + patience_ns, acks, rendezvous)
                 self._diary.mark("measure_begin", clock.now_ns(), self.number)
@@ -168,10 +172,10 @@ class Sending:
             turn += 1
             acks.look()
             if self._transaction is not None and sequence - committed >= self._transaction:
-                committed = yield from self._commit(sequence, acks)
+                committed = yield from self._end_transaction(committed, sequence, acks)
             yield AT_ONCE
         if not rendezvous.stopping():
-            yield from self._commit(sequence, acks)
+            yield from self._end_transaction(committed, sequence, acks)
 
     def _extent(self, start_ns: int, rendezvous: Rendezvous) -> Extent:
         if not self._settles_first:
@@ -236,27 +240,39 @@ class Sending:
                 acks.look()
                 yield clock.now_ns() + _FULL_WAIT_NS
 
-    def _commit(self, sequence: int, acks: AckCollector) -> Generator[int, None, int]:
-        """End the transaction, in a thread: other streams of this process must not wait for it."""
+    def _end_transaction(self, first: int, sequence: int, acks: AckCollector) -> Generator[int, None, int]:
+        """In a thread: other streams of this process must not wait for it."""
         if self._transaction is None:
             return sequence
         failures: list[Exception] = []
+        aborted: list[str] = []
+        if sequence > first:
+            self._transactions += 1
+        every = self._load.transactions.abort_every if self._load.transactions else None
+        is_to_abort = every is not None and sequence > first and self._transactions % every == 0
 
-        def commit() -> None:
+        def end() -> None:
             try:
-                self.client.commit()
+                if is_to_abort:
+                    self.client.abort()
+                    aborted.append("as the workload wants it")
+                elif (why := self.client.commit()) is not None:
+                    aborted.append(why)
             except Exception as error:
                 failures.append(error)
 
         assert isinstance(acks, InlineAcks), "a thread of its own would call the producer meanwhile"
         acks.is_paused = True
-        committing = threading.Thread(target=commit, name="commit", daemon=True)
-        committing.start()
-        while committing.is_alive():
+        ending = threading.Thread(target=end, name="transaction", daemon=True)
+        ending.start()
+        while ending.is_alive():
             yield self.client.clock.now_ns() + _COMMIT_LOOK_NS
         acks.is_paused = False
         if failures:
             raise failures[0]
+        if aborted:
+            self._columns.fail_from(first, f"{ABORTED}: {aborted[0]}")
+        self._columns.hold_from(sequence)
         acks.look()
         return sequence
 

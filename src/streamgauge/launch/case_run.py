@@ -17,7 +17,7 @@ from streamgauge.core.errors import AgentDied, CaseFailed, CorruptRun, Streamgau
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.stages import Stages
 from streamgauge.core.status import CaseStatus
-from streamgauge.drivers.contract import Driver
+from streamgauge.drivers.contract import Driver, Need
 from streamgauge.faults.contract import Scene
 from streamgauge.launch.conduct import CaseSystem, Conduct
 from streamgauge.launch.crew import Crew
@@ -30,7 +30,9 @@ from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
 from streamgauge.plan.fault_file import note_faults
 from streamgauge.plan.warm_up_file import note_warm_up
+from streamgauge.recording.journal import FewRows, Journal
 from streamgauge.recording.parquet import EventFiles
+from streamgauge.spec.load import Load
 from streamgauge.tables.events import SAMPLES
 
 _LAST_WORDS_S = 6.0
@@ -47,6 +49,8 @@ class CaseOutcome:
     """False: the heavier cases of its series would be in vain."""
     live: list[dict[str, Any]] = field(default_factory=list)
     """What each agent says of its publishing for the live view, as far as it did."""
+    peaks_bytes: dict[str, int] = field(default_factory=dict)
+    """The most memory that each agent had, as far as it is known."""
 
 
 def run_one_case(
@@ -96,9 +100,10 @@ def run_one_case(
                 )
                 for task in case.agents
             }
+            driver.check_rights(case.topics, _need(case, assignments, made))
             with (
                 _system_samples(run, case, driver, system, own),
-                _faults(run, case, driver, system) as faults,
+                _faults(run, _scene(case, driver, system, own, crew)) as faults,
             ):
                 try:
                     outcome = _run_agents(
@@ -127,6 +132,18 @@ def run_one_case(
         outcome.status.reason = f"{said}; {left_behind}" if said else left_behind
     promise.kept()
     return outcome
+
+
+def _need(case: Case, assignments: Mapping[str, Assignment], made: list[str]) -> Need:
+    """Of a family with roles of its own nobody knows that it does only one of the two."""
+    roles = {task.kind for task in case.agents}
+    groups = {assignment.group for assignment in assignments.values() if isinstance(case.work, Load)}
+    return Need(
+        writes=roles != {"consumer"},
+        reads=roles != {"producer"},
+        deletes=bool(made) and not case.topic_settings.keep,
+        groups=tuple(group for group in groups if group is not None),
+    )
 
 
 def _remove(driver: Driver, case: Case, made: list[str]) -> str | None:
@@ -161,6 +178,7 @@ def _run_agents(
             note_warm_up(run, case.id, crew.warm_up)
     outcome = CaseOutcome(CaseStatus("ok"), _settings(manifests))
     outcome.live = [manifest.live for manifest in manifests if manifest.live]
+    outcome.peaks_bytes = {m.agent: m.peak_rss_bytes for m in manifests if m.peak_rss_bytes}
     if reason or any(m.outcome == "died" for m in manifests):
         died = "; ".join(m.reason for m in manifests if m.outcome == "died" and m.reason)
         outcome.status = CaseStatus("partial", died or reason)
@@ -205,15 +223,28 @@ def _last_words(run: RunDir, case: Case) -> list[Manifest]:
 
 def _settings(manifests: list[Manifest]) -> dict[str, Any]:
     """Client settings in force: one producer's and one consumer's stand for all of their kind."""
-    return {manifest.agent.partition("-")[0]: manifest.settings for manifest in reversed(manifests)}
+    known = [manifest for manifest in reversed(manifests) if manifest.settings]
+    return {manifest.agent.partition("-")[0]: manifest.settings for manifest in known}
+
+
+def _scene(case: Case, driver: Driver, system: TargetSystem, own: CaseSystem, crew: Crew) -> Scene:
+    return Scene(
+        case,
+        driver,
+        system.members,
+        links=system.links,
+        disks=system.disks,
+        servers=own.members,
+        kill_agent=crew.kill,
+    )
 
 
 @contextmanager
-def _faults(run: RunDir, case: Case, driver: Driver, system: TargetSystem) -> Iterator[FaultSchedule]:
+def _faults(run: RunDir, scene: Scene) -> Iterator[FaultSchedule]:
     """What is done to the system meanwhile; after that it is whole again."""
-    specs = faults_of(case)
-    keep = partial(note_faults, run, case.id) if specs else lambda records: None
-    schedule = FaultSchedule(specs, Scene(case, driver, system.members), keep)
+    specs = faults_of(scene.case)
+    keep = partial(note_faults, run, scene.case.id) if specs else lambda records: None
+    schedule = FaultSchedule(specs, scene, keep)
     try:
         yield schedule
     finally:
@@ -231,16 +262,20 @@ def _system_samples(
         return
     watched = {name: ("broker", pid) for name, pid in system.processes.items()}
     watched |= own.processes
-    sampler = Sampler(
-        watched,
-        machine=True,
-        each_time=lambda: tell_resources(run, case.id, sampler.rows),
-        traffic=own.traffic,
-        told=own.told,
-    )
+    journal = Journal(run, case.id, "launcher")
+
+    def tell_and_keep() -> None:
+        tell_resources(run, case.id, sampler.rows)
+        if run.is_quick:
+            journal.look()
+
+    sampler = Sampler(watched, machine=True, each_time=tell_and_keep, traffic=own.traffic, told=own.told)
+    samples = FewRows(SAMPLES, sampler.rows, EventFiles(run, case.id, "launcher"))
+    journal.follow(samples.keep)
     sampler.start()
     try:
         yield
     finally:
         sampler.stop()
-        EventFiles(run, case.id, "launcher").write_rows(SAMPLES, sampler.rows)
+        samples.close()
+        journal.close()

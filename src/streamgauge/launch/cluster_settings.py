@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -14,10 +15,11 @@ from urllib.parse import urlsplit
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from streamgauge.core.errors import BadInput
+from streamgauge.core.errors import BadInput, Unreachable
+from streamgauge.core.outside import own_address
 from streamgauge.launch.application import application_settings
 from streamgauge.launch.shared_secret import find_secret
-from streamgauge.launch.standalone import SECURE, check_listening, own_address
+from streamgauge.launch.standalone import SECURE, check_listening
 from streamgauge.plan.slots import local_slots
 
 STANDALONE_PORT = 7077
@@ -84,6 +86,22 @@ def slots_within_deadline(session: SparkSession, needed: int) -> int:
         if slots >= needed or is_settled or time.monotonic() > deadline:
             return slots
         time.sleep(_LOOK_S)
+
+
+def settled_slots(session: SparkSession) -> int:
+    """The same when all have come that will: where hosts have names, the first ones may be the wrong ones."""
+    return slots_within_deadline(session, sys.maxsize)
+
+
+def check_anybody_came(slots: int, master: str, own: str | None) -> None:
+    """Unreachable when there is not a single slot: hosts without room are another matter."""
+    if slots == 0:
+        here = f"this host ({own})" if own else "this host"
+        raise Unreachable(
+            f"--master {master}: no follower took the run within {_EXECUTORS_DEADLINE_S:g} s; are there any, "
+            f"are they free, and do they reach {here} on every port? A firewall between, or a full disk "
+            "there, looks like this"
+        )
 
 
 @contextmanager

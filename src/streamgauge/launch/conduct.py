@@ -23,6 +23,7 @@ from streamgauge.plan.plan_file import Plan
 from streamgauge.spec.families import family_of
 from streamgauge.spec.load import Load
 from streamgauge.spec.workload import Workload
+from streamgauge.systems.members import Members
 
 if TYPE_CHECKING:
     from streamgauge.launch.run_records import RunRecords
@@ -39,6 +40,8 @@ class CaseSystem:
     """Of which processes it is counted what they send and receive, and how."""
     told: dict[str, tuple[str, Callable[[], Told]]] = field(default_factory=dict)
     """Name → kind in the samples, what a process elsewhere told last of itself."""
+    members: Members | None = None
+    """Of what was started for the case, for faults."""
     ended: Callable[[], str | None] = lambda: None
     """Why it is not up any more; None while it is."""
 

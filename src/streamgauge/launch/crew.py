@@ -23,9 +23,10 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from streamgauge.agents.assignment import Assignment
-from streamgauge.agents.diary import Manifest
+from streamgauge.agents.diary import KILLED, Manifest
 from streamgauge.core.clock import NS_PER_S, ClockReading, clock_domain
-from streamgauge.core.errors import AgentDied, BadInput, SystemFailed
+from streamgauge.core.environment import host_name
+from streamgauge.core.errors import AgentDied, BadInput, CaseFailed, SystemFailed
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.stages import Stage, Stages
 from streamgauge.core.steady_state import SLOT_S
@@ -33,52 +34,81 @@ from streamgauge.launch.agent_words import AgentLogs, tell_done, tell_ready
 from streamgauge.launch.agents_folder import AgentsFolder
 from streamgauge.launch.agreed_start import ReadyAgent, agreed_start
 from streamgauge.launch.clock_watch import ClockWatch
-from streamgauge.launch.crew_member import EVERYONE, CrewMember
-from streamgauge.launch.meeting import Call, Meeting
+from streamgauge.launch.cluster_settings import settled_slots
+from streamgauge.launch.crew_member import CrewMember
+from streamgauge.launch.meeting import Call, Meeting, kill_word
+from streamgauge.launch.same_version import check_same_version, own_version
+from streamgauge.launch.seating import give_seats, take_seat
 from streamgauge.launch.settling import Settling
 from streamgauge.plan.warm_up_file import WarmUp
-from streamgauge.spec.load import Load
+from streamgauge.spec.fault import DisturbedWork
 
-_READY_DEADLINE_S = 120.0
+_READY_DEADLINE_S, _READY_S_AN_AGENT = 120.0, 0.6
+"""Each imports for half a CPU second, and many may share a core."""
 _DONE_MARGIN_S = 120.0
 _LAST_WORDS_S = 8.0
 """How long the agents of a case that is given up have to write what they recorded."""
+_KILL_DEADLINE_S = 30.0
+"""What it had recorded may be millions of rows."""
 _DISMISS_DEADLINE_S = 15.0
 _CANCEL_DEADLINE_S = 10.0
 _WAITING_LOOKS = 5
 _SYSTEM_LOOK_S = 0.5
 _LOST_HOST = re.compile(r"ResultTask\(\d+, (?P<task>\d+)\) finished unsuccessfully\.\s+ExecutorLostFailure")
-_OWN_ERROR = re.compile(r"streamgauge\.core\.errors\.\w+: (.+)")
+_OWN_ERROR = re.compile(r"(?:streamgauge\.core\.errors\.\w+: |OSError: (?=the launcher at ))(.+)")
+
+
+def why_ended(told: str) -> str:
+    """In our own words, if they are in what Spark tells of a task that broke; else its first line."""
+    ours = _OWN_ERROR.findall(told)
+    return ours[-1] if ours else f"Spark ended the agents: {told.strip().splitlines()[0]}"
 
 
 class Crew:
     """One barrier job. It is lost when Spark ends the job; then a new crew has to be hired."""
 
     def __init__(
-        self, session: SparkSession, folder: AgentsFolder, agents: Sequence[str], environment: dict[str, str]
+        self,
+        session: SparkSession,
+        folder: AgentsFolder,
+        agents: Sequence[str],
+        environment: dict[str, str],
+        hosts: Mapping[str, str] | None = None,
     ) -> None:
-        self._context, self._agents = session.sparkContext, list(agents)
+        """`hosts`: by agent, the follower that it has to be on; others are anywhere."""
+        self._context, self._agents, self._hosts = session.sparkContext, list(agents), hosts or {}
+        self._seats: list[str | None] | None = None if self._hosts else list(agents)
+        """By task: its agent; None as a whole: they have not been given yet."""
+        task_count = max(len(agents), settled_slots(session)) if self._hosts else len(agents)
+        self._task_count = task_count
         self.hostnames: dict[str, str] = {}
         """By agent, as far as they told."""
         self.warm_up: WarmUp | None = None
         """How that of the last case ended, if it went on until the load was at rest."""
+        self._call: Call | None = None
         self.folder, self.agents_run = folder, RunDir(folder.run)
         self.logs = AgentLogs(folder.staged or folder.meeting_here)
         place, domain = f"meeting-{secrets.token_hex(3)}", clock_domain()
         is_served = folder.meeting_here.location != folder.meeting
-        self._meeting = Meeting(folder.meeting_here, place, is_served=is_served)
+        self._meeting = Meeting(folder.meeting_here, place, is_served=is_served, members=task_count)
         run, meeting, reach = folder.run, folder.meeting, folder.environment
+        version, fixed = own_version(), self._seats
 
-        def serve(names: Iterable[str]) -> Iterable[str]:
+        def serve(numbers: Iterable[int]) -> Iterable[str]:
             # Here and not at the top: on other hosts the package is found by what this sets.
             os.environ.update(reach)
-            for agent in names:
-                words = Meeting(RunDir(meeting), place)
-                watch = ClockWatch(meeting, domain)
-                CrewMember(RunDir(run), agent, words, environment, watch).serve()
-                yield agent
+            check_same_version(version)
+            for number in numbers:
+                words = Meeting(RunDir(meeting), place, members=task_count)
+                first = words.before_the_first()
+                agent = fixed[number] if fixed is not None else take_seat(first, number, host_name())
+                if agent is not None:
+                    watch = ClockWatch(meeting, domain)
+                    CrewMember(RunDir(run), agent, words, environment, watch).serve()
+                    yield agent
 
-        tasks = self._context.parallelize(list(agents), len(agents)).barrier().mapPartitions(serve)
+        numbers = list(range(task_count))
+        tasks = self._context.parallelize(numbers, task_count).barrier().mapPartitions(serve)
         self._job: Future[Any] = Future()
         # A daemon, so that a job that cannot be cancelled keeps nobody from ending.
         threading.Thread(target=self._work, args=(tasks.collect,), name="crew", daemon=True).start()
@@ -102,8 +132,9 @@ class Crew:
         `measuring`: told since when messages count, by the launcher's clock, as soon as that is known; true:
         the system is going to be disturbed on purpose, and nobody is to wait until it is at rest again.
         """
+        self._seat()
         told = {agent: json.loads(a.model_dump_json(by_alias=True)) for agent, a in assignments.items()}
-        call = self._meeting.call(told)
+        call = self._call = self._meeting.call(told)
         told_stages, self.warm_up = stages or Stages(), None
         conversation = _Conversation(
             self, self._meeting, call, assignments, ended, pids or {}, told_stages, measuring
@@ -116,6 +147,29 @@ class Crew:
             conversation.give_up()
             self.warm_up = _warm_up_told_by(conversation.manifests())
             raise
+
+    def _seat(self) -> None:
+        if self._seats is None:
+            first = self._meeting.before_the_first()
+            try:
+                self._seats = give_seats(
+                    first, self._task_count, self._agents, self._hosts, lambda: self.is_lost
+                )
+            except AgentDied as error:
+                raise AgentDied(self.why_lost() if self.is_lost else str(error)) from None
+
+    def kill(self, agent: str) -> None:
+        """End an agent of the case that is run now, as a fault; its task writes what it had recorded."""
+        if (call := self._call) is None:
+            raise CaseFailed(f"{agent} cannot be killed: no case is run")
+        if call.told(agent, "done") is not None:
+            raise CaseFailed(f"{agent} had ended before it was to be killed")
+        call.say(kill_word(agent), True)
+        deadline = time.monotonic() + _KILL_DEADLINE_S
+        while call.told(agent, "done") is None:
+            if time.monotonic() > deadline or self.is_lost:
+                raise CaseFailed(f"{agent} was not gone {_KILL_DEADLINE_S:g} s after it was to be killed")
+            time.sleep(self._meeting.launchers_look_s)
 
     def dismiss(self) -> None:
         """No more cases: agents end, and with them the job."""
@@ -135,14 +189,14 @@ class Crew:
             return "the agents' tasks ended before the case did"
         if (lost := _LOST_HOST.search(str(error))) is not None:
             return self._lost_host(int(lost["task"]))
-        ours = _OWN_ERROR.findall(str(error))
-        return ours[-1] if ours else f"Spark ended the agents: {str(error).strip().splitlines()[0]}"
+        return why_ended(str(error))
 
     def _lost_host(self, task: int) -> str:
         """A follower by its name, with those of its agents."""
-        hostname = self.hostnames.get(self._agents[task])
+        agent = self._seats[task] if self._seats is not None else None
+        hostname = self.hostnames.get(agent or "")
         if hostname is None:
-            return f"the follower of {self._agents[task]} was lost"
+            return f"the follower of {agent or 'a task without an agent'} was lost"
         agents = [agent for agent in self._agents if self.hostnames.get(agent) == hostname]
         return f"follower {hostname} was lost, with {', '.join(agents)}"
 
@@ -181,7 +235,8 @@ class _Conversation:
 
     def lead(self) -> None:
         """To the end, or until an agent breaks: then the others are given up too."""
-        readings = self._gather("ready", self._agents, _READY_DEADLINE_S)
+        deadline_s = _READY_DEADLINE_S + _READY_S_AN_AGENT * len(self._agents)
+        readings = self._gather("ready", self._agents, deadline_s)
         if readings is None:
             return self.give_up()
         ready = {agent: _ready_agent(told) for agent, told in readings.items()}
@@ -190,7 +245,7 @@ class _Conversation:
         starts = agreed_start(ready, self._meeting.lead_s, clock_domain())
         self._start_ns = max(start.at_ns + start.reference_offset_ns for start in starts.values())
         told = {agent: asdict(start) for agent, start in starts.items()}
-        self._call.say("start", {**told, EVERYONE: {"producer_offsets_ns": self._producer_offsets(ready)}})
+        self._call.say_each("start", told, self._producer_clocks(ready))
         self._started_s = time.monotonic()
         self._enter_stage()
         warm_up_s = self._any.settling.limit_s if self._any.settling else 0.0
@@ -210,13 +265,12 @@ class _Conversation:
             until_s = math.inf if self._settling.slot is None else self._settling.slot * SLOT_S
         else:
             work = self._any.work
-            until_s = 0.0
-            if isinstance(work, Load) and isinstance(work.rate, float):
-                until_s = work.total_warm_up_messages / work.rate
+            until_s = work.fixed_warm_up_s if isinstance(work, DisturbedWork) else 0.0
         measured_s = time.monotonic() - self._started_s - until_s
         if measured_s >= 0:
             # Since when it is at rest is found afterwards.
             self._stages.enter(Stage.MEASURING, measured_s)
+            self._stages.began_only(measured_s)  # the load may have changed again since, and rested
             if self._measuring(self._start_ns + int(until_s * NS_PER_S)):
                 self._is_disturbed = True
         else:
@@ -224,11 +278,15 @@ class _Conversation:
             was_measuring = self._stages.current is Stage.MEASURING
             self._stages.enter(Stage.WARMING_UP, self._stages.so_far_s if was_measuring else 0.0)
 
-    def _producer_offsets(self, ready: Mapping[str, ReadyAgent]) -> dict[int, int]:
+    def _producer_clocks(self, ready: Mapping[str, ReadyAgent]) -> dict[str, dict[int, int]]:
         """By a producer's number; none when all agents share a clock."""
         if len({agent.offset_ns for agent in ready.values()}) == 1:
             return {}
-        return {n: ready[agent].offset_ns for agent in self._producers for n in self._numbers[agent]}
+        known = {n: ready[agent] for agent in self._producers for n in self._numbers[agent]}
+        return {
+            "producer_offsets_ns": {n: agent.offset_ns for n, agent in known.items()},
+            "producer_wall_offsets_ns": {n: agent.reading.wall_offset_ns for n, agent in known.items()},
+        }
 
     @property
     def warm_up(self) -> WarmUp | None:
@@ -249,7 +307,7 @@ class _Conversation:
             self._call.say("give_up", True)
         deadline = time.monotonic() + _LAST_WORDS_S
         while len(self._done) < len(self._agents) and time.monotonic() < deadline and not self._crew.is_lost:
-            time.sleep(self._meeting.look_s)
+            time.sleep(self._meeting.launchers_look_s)
             self._listen()
 
     def _gather(
@@ -266,6 +324,9 @@ class _Conversation:
                     found[agent] = told[0]
                     missing.remove(agent)
             self._listen()
+            for agent in [agent for agent in missing if self._is_killed(agent)]:
+                found[agent] = []  # it has nothing more to say, as was to be
+                missing.remove(agent)
             if settling is not None and not self._is_disturbed:
                 settling.look()
             if self._started_s:
@@ -281,7 +342,10 @@ class _Conversation:
             if waited_s > deadline_s:
                 raise AgentDied(f"agent {missing[0]} was not {word} within {deadline_s:g} s")
             # Soon after the last news more is to come; later the agents measure.
-            time.sleep(self._meeting.look_s * (1 if waited_s < 1 else _WAITING_LOOKS))
+            time.sleep(self._meeting.launchers_look_s * (1 if waited_s < 1 else _WAITING_LOOKS))
+
+    def _is_killed(self, agent: str) -> bool:
+        return agent in self._done and self._done[agent].outcome == KILLED
 
     def _check_system(self) -> None:
         if (now_s := time.monotonic()) - self._looked_s > _SYSTEM_LOOK_S:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from streamgauge.agents.assignment import Assignment
-from streamgauge.agents.diary import Manifest, write_manifest
+from streamgauge.agents.diary import KILLED, Manifest, write_manifest
 from streamgauge.core.environment import host_name
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.scratch import ScratchFolder
+from streamgauge.core.steady_state import SLOT_NS
 from streamgauge.launch.child_process import ChildProcess
 from streamgauge.launch.clock_watch import ClockWatch
-from streamgauge.launch.meeting import MEASURE, Call, Meeting
+from streamgauge.launch.meeting import MEASURE, Call, Meeting, kill_word
+from streamgauge.recording.recovery import recover, rows_before
+from streamgauge.spec.fault import DisturbedWork
 
+KEPT_PREFIX = "streamgauge-kept-"
 _WORDS = ("start", "producers_finished")
 """What the launcher says to agents, in this order."""
-EVERYONE = "*"
-"""Beside what the start is for each agent: what all are told alike."""
 _MEASURING_LOOKS = 5
 """While it measures, the launcher's words are looked for that much less often."""
 _END_DEADLINE_S = 5.0
@@ -41,16 +47,17 @@ class CrewMember:
         self._run, self._agent, self._meeting, self._environment = run, agent, meeting, environment
         self._clock, self._start_process = clock, start_process
         self._child: ChildProcess | None = None
+        self._start_ns: int | None = None
 
     def serve(self) -> None:
         """Until there are no more cases."""
         # Importing takes longer than most things: it is done by the time of the first case.
         self._child = self._start_process(self._run, self._agent)
         try:
-            while (called := self._meeting.next_call()) is not None:
-                call, assignments = called
-                if self._agent in assignments:
-                    assignment = Assignment.model_validate(assignments[self._agent])
+            while (called := self._meeting.next_call(self._agent)) is not None:
+                call, told = called
+                if told is not None:
+                    assignment = Assignment.model_validate(told)
                     self._take_part(call, assignment.model_copy(update={"environment": self._environment}))
         finally:
             if self._child is not None:
@@ -60,11 +67,26 @@ class CrewMember:
         child = self._child
         if child is None or not child.is_alive:
             child = self._child = self._start_process(self._run, self._agent)
-        child.assign(assignment)
-        manifest = self._lead(child, call, assignment)
+        with self._kept(assignment) as kept:
+            child.assign(kept)
+            manifest = self._lead(child, call, kept)
         if self._clock is not None:
             self._clock.finish(assignment)
         call.tell(self._agent, "done", manifest)
+
+    @contextmanager
+    def _kept(self, assignment: Assignment) -> Iterator[Assignment]:
+        """Where agents are killed on purpose, what one has recorded is in files of ours."""
+        work = assignment.work
+        faults = work.faults if isinstance(work, DisturbedWork) else ()
+        if self._agent not in [fault.killed_agent for fault in faults]:
+            yield assignment
+            return
+        folder = ScratchFolder(KEPT_PREFIX, Path(tempfile.gettempdir()))
+        try:
+            yield assignment.model_copy(update={"kept": str(folder.path)})
+        finally:
+            folder.remove()
 
     def _lead(self, child: ChildProcess, call: Call, assignment: Assignment) -> dict[str, Any]:
         """Carry answers and words to and fro until the agent is done, died or was given up."""
@@ -80,7 +102,8 @@ class CrewMember:
                 continue
             if unsaid and (content := call.hear(unsaid[0])) is not None:
                 if unsaid[0] == "start":
-                    content = {**content[self._agent], **content.get(EVERYONE, {})}
+                    content = {**call.hear_own("start", self._agent), **content}
+                    self._start_ns = content["at_ns"]
                     look_s *= _MEASURING_LOOKS
                 child.say({unsaid.pop(0): content})
             elif assignment.settling and (said := call.hear(MEASURE)) not in (None, measured):
@@ -88,6 +111,8 @@ class CrewMember:
                 child.say({MEASURE: said})
             elif call.hear("give_up") is not None:
                 return self._give_up(child, assignment)
+            elif assignment.kept is not None and call.hear(kill_word(self._agent)) is not None:
+                return self._kill(child, assignment, measured)
 
     def _introduce(self, reading: dict[str, Any]) -> dict[str, Any]:
         """A clock reading, with whose clock it is and how that stands to the launcher's."""
@@ -96,6 +121,23 @@ class CrewMember:
             return about
         offset = self._clock.begin(reading)
         return {**about, "offset_ns": offset.offset_ns, "error_ns": offset.error_ns}
+
+    def _kill(self, child: ChildProcess, assignment: Assignment, measured: Any) -> dict[str, Any]:
+        """With nothing said to it: a fault of the case. What it had recorded is written for it."""
+        child.kill()
+        self._child = None
+        assert assignment.kept is not None
+        name, case = self._agent, assignment.case
+        counts = recover(Path(assignment.kept), self._run, case, name)
+        manifest = Manifest(name, case, KILLED, f"{name} was killed on purpose", counts=counts)
+        if assignment.settling and measured is not None and self._start_ns is not None:
+            slot = int(measured["slot"])
+            begun_ns = self._start_ns + slot * SLOT_NS
+            warm_ups = rows_before(self._run, case, name, begun_ns)
+            manifest.warm_up_messages = {str(number): count for number, count in warm_ups.items()}
+            manifest.measured_slots = {str(number): slot for number in warm_ups}
+        write_manifest(assignment, manifest)
+        return asdict(manifest)
 
     def _give_up(self, child: ChildProcess, assignment: Assignment) -> dict[str, Any]:
         child.end_input()

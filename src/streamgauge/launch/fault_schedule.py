@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -70,8 +72,7 @@ class FaultSchedule:
         self._is_over.set()
         for thread in self._threads:
             thread.join(_CLOSE_DEADLINE_S)
-        if self._scene.members is not None:
-            self._scene.members.restore()
+        self._scene.restore()
 
     def _happen(self, planned: _Planned, since_ns: int) -> None:
         spec = planned.fault.spec
@@ -89,14 +90,29 @@ class FaultSchedule:
         self._keep()
         if planned.record.problem is not None:
             return
-        self._is_over.wait(spec.for_)
+        self._outlast(planned.fault)
         try:
             planned.fault.end()
             planned.note(ended_ns=now_ns())
         except StreamgaugeError as error:
             planned.note(problem=str(error))
+        planned.note(effects=planned.fault.effects())
         self._keep()
+
+    def _outlast(self, fault: Fault) -> None:
+        """Until it is to be taken back."""
+        left_s = math.inf if fault.spec.for_ is None else fault.spec.for_
+        until_s = time.monotonic() + left_s
+        while left_s > 0 and not self._is_over.wait(_next_look_s(left_s, fault.look_s)):
+            fault.look()
+            left_s = until_s - time.monotonic()
 
     def _keep(self) -> None:
         with self._lock:
             self._note(self.records)
+
+
+def _next_look_s(left_s: float, look_s: float | None) -> float | None:
+    """None: whenever all is over."""
+    wait_s = left_s if look_s is None else min(left_s, look_s)
+    return None if math.isinf(wait_s) else wait_s

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from operator import or_
 from pathlib import Path
 
 from streamgauge.core.errors import BadInput, NotInstalled
 from streamgauge.drivers.engine import JvmDriver
 from streamgauge.drivers.registry import driver_class
 from streamgauge.plan.cases import Case
-from streamgauge.spec.fault import FaultSpec, fault_class
-from streamgauge.spec.load import Load
+from streamgauge.spec.fault import DisturbedWork, FaultSpec, fault_class
 from streamgauge.spec.secrets import environment_of
+from streamgauge.systems.equipment import Equipment
 
 
 def impossible_cases(cases: Sequence[Case], asked: Callable[[Case], str | None]) -> dict[str, BadInput]:
@@ -49,7 +51,15 @@ def _why_impossible(case: Case, asked: Callable[[Case], str | None]) -> str | No
 
 def faults_of(case: Case) -> tuple[FaultSpec, ...]:
     """What is to be done to its system while it runs."""
-    return case.work.faults if isinstance(case.work, Load) else ()
+    return case.work.faults if isinstance(case.work, DisturbedWork) else ()
+
+
+def equipment_for(cases: Iterable[Case]) -> Equipment | None:
+    """What their system has to be started with; None: nothing is done to it."""
+    wanted: list[Equipment] = [
+        fault_class(spec.kind).equipment(spec) for case in cases for spec in faults_of(case)
+    ]
+    return reduce(or_, wanted) if wanted else None
 
 
 def why_load_is_impossible(case: Case) -> str | None:

@@ -1,7 +1,8 @@
 """Run folders on whatever Spark has a file system for: `hdfs://`, and what a jar adds.
 
 Python has no client of its own for them that needs no native library; Java has (launch/hadoop_java). Files go
-there whole, from a temporary one, and are read in pieces. Agents have no part in it (launch/agents_folder).
+there whole, from a temporary one, and come whole when more than their end is wanted. Agents have no part in
+it (launch/agents_folder); tasks of the analysis start a Java of their own.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -82,13 +83,31 @@ class HadoopFiles(RunFiles):
     def open_input_file(self, path: str) -> pa.NativeFile:
         stream = ask(self._hadoop.open, self._path(path))
         size = ask(self._hadoop.getFileStatus, self._path(path)).getLen()
-        return pa.PythonFile(_Download(stream, int(size)), mode="r")
+        return pa.PythonFile(_Download(stream, int(size), lambda: self._fetched(path)), mode="r")
 
     def open_output_stream(self, path: str, metadata: Any = None) -> pa.NativeFile:
         number, name = tempfile.mkstemp(dir=temporary_folder())
         os.close(number)
         here = Path(name)
         return pa.PythonFile(_Upload(here, lambda: self._send(here, path)), mode="w")
+
+    def _fetched(self, path: str) -> BinaryIO:
+        """The whole file, which Java puts on this host's disk: many times as fast as piece by piece to us."""
+        number, name = tempfile.mkstemp(dir=temporary_folder())
+        os.close(number)
+        try:
+            local = self._path(Path(name).as_uri())
+            ask(
+                self._hadoop.copyToLocalFile,
+                False,
+                self._path(path),
+                local,
+                True,
+                deadline_s=_FILE_DEADLINE_S,
+            )
+            return Path(name).open("rb")
+        finally:
+            Path(name).unlink()
 
     def _send(self, here: Path, path: str) -> None:
         local = self._path(here.as_uri())
@@ -128,10 +147,11 @@ class _Upload(io.FileIO):
 
 
 class _Download(io.RawIOBase):
-    """A file to read at any place: of an event file mostly its end is wanted."""
+    """A file to read at any place: of an event file mostly its end is wanted, or all of it."""
 
-    def __init__(self, stream: Any, size_bytes: int) -> None:
-        self._stream, self._size, self._at = stream, size_bytes, 0
+    def __init__(self, stream: Any, size_bytes: int, fetch: Callable[[], BinaryIO]) -> None:
+        self._stream, self._size, self._at, self._fetch = stream, size_bytes, 0, fetch
+        self._here: BinaryIO | None = None
 
     def readable(self) -> bool:
         return True
@@ -150,6 +170,13 @@ class _Download(io.RawIOBase):
     def read(self, size: int | None = -1) -> bytes:
         left = max(0, self._size - self._at)
         wanted = left if size is None or size < 0 else min(size, left)
+        if self._here is None and wanted > _PIECE_BYTES // 16:
+            self._here = self._fetch()
+        if self._here is not None:
+            self._here.seek(self._at)
+            found = self._here.read(wanted)
+            self._at += len(found)
+            return found
         pieces = []
         while wanted:
             ask(self._stream.seek, self._at)
@@ -164,6 +191,8 @@ class _Download(io.RawIOBase):
     def close(self) -> None:
         if not self.closed:
             super().close()
+            if self._here is not None:
+                self._here.close()
             ask(self._stream.close)
 
 

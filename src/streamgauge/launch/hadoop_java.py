@@ -27,7 +27,7 @@ from pyspark.java_gateway import launch_gateway
 
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
-from streamgauge.launch.driver_java import java_temporary
+from streamgauge.launch.driver_java import light_options
 from streamgauge.launch.spark_session import environment_of_spark, first_line, output_to
 
 DEADLINE_S = 60.0
@@ -78,7 +78,7 @@ def hadoop_java() -> Any:
     launch: Any = launch_gateway
     try:
         with environment_of_spark(), output_to(Path(os.devnull)):
-            settings = {"spark.driver.memory": _MEMORY, "spark.driver.extraJavaOptions": java_temporary()}
+            settings = {"spark.driver.memory": _MEMORY, "spark.driver.extraJavaOptions": light_options()}
             return launch(conf=SparkConf(loadDefaults=False).setAll(list(settings.items())))
     except Exception as error:  # whatever Spark's launcher comes up with
         raise BadInput(f"Spark's file systems cannot be used: {first_line(error)}") from error

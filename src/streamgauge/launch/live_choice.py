@@ -72,7 +72,9 @@ def why_no_broker(target: Target, bootstrap: str | None) -> str:
     if bootstrap is None:
         return f"target {target.name} is no Kafka; name one with --live-bootstrap"
     settings = {str(k).replace("_", "."): v for k, v in target.client.items()}
-    if str(settings.get("security.protocol", _PLAIN)).upper() != _PLAIN:
+    is_plain = str(settings.get("security.protocol", _PLAIN)).upper() == _PLAIN
+    is_locked = target.system is not None and target.system.is_locked
+    if is_locked or not is_plain or target.settings.get("security_file"):
         return f"target {target.name} is secured; name a Kafka without with --live-bootstrap"
     return ""
 

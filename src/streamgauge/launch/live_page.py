@@ -15,12 +15,14 @@ _REQUEST_DEADLINE_S = 10.0
 
 
 class LivePage:
-    """`/` is the page, `/live.json` what it asks for once a second."""
+    """`/` is the page, `/live_plot.js` what it draws with, `/live.json` what it asks for once a second."""
 
     def __init__(self, document: Callable[[], dict[str, Any]]) -> None:
-        page = resources.files("streamgauge.launch").joinpath("live_page.html").read_bytes()
+        files = resources.files("streamgauge.launch")
+        page, script = (files.joinpath(name).read_bytes() for name in ("live_page.html", "live_plot.js"))
         answers = {
             "/": ("text/html; charset=utf-8", lambda: page),
+            "/live_plot.js": ("text/javascript; charset=utf-8", lambda: script),
             "/live.json": ("application/json", lambda: json.dumps(document()).encode()),
         }
         handler = type("_Handler", (_Handler,), {"answers": answers})

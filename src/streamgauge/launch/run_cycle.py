@@ -11,14 +11,16 @@ from typing import Any, Self
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
+from streamgauge.core.errors import BadInput, Refused, StreamgaugeError, Unreachable
+from streamgauge.core.memory import ANALYSING, LAUNCHER, TreeWatch, peak_rss_bytes
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.stages import Stage, Stages, seconds_together
 from streamgauge.core.status import CaseStatus, RunStatus, note_stages
 from streamgauge.launch.agents_folder import AgentsFolder, agents_folder
+from streamgauge.launch.beside_case import BesideCase, RollUps
 from streamgauge.launch.cluster_settings import launcher_address
 from streamgauge.launch.conduct import conduct_of
-from streamgauge.launch.feasibility import faults_of, impossible_cases
+from streamgauge.launch.feasibility import equipment_for, impossible_cases
 from streamgauge.launch.hadoop_java import check_folders_scheme
 from streamgauge.launch.live_choice import LiveChoice
 from streamgauge.launch.live_view import LiveView
@@ -26,6 +28,7 @@ from streamgauge.launch.live_wish import LiveWish
 from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.run_session import OneSession, master_and_view
+from streamgauge.launch.served_load import served_load_notes
 from streamgauge.launch.spark_session import spark_session
 from streamgauge.launch.stage_line import fetching_shown
 from streamgauge.launch.target_run import TargetRun, target_run
@@ -34,6 +37,7 @@ from streamgauge.plan.cases import Case
 from streamgauge.plan.family_tables import event_tables_of
 from streamgauge.plan.plan_file import Plan, make_plan, read_plan, write_plan
 from streamgauge.plan.slots import local_slots
+from streamgauge.recording.salvage import salvage
 from streamgauge.spec.families import family_of
 from streamgauge.spec.loading import dump_yaml
 from streamgauge.spec.target import Target
@@ -76,6 +80,8 @@ class RunCycle:
             self._live = LiveView(run.id, live.wish, total, master, self._progress.tell)
         elif live.is_refused:
             self._progress.tell(f"live view: none: {live.why_not}")
+        for note in served_load_notes(plan.cases, run, launcher_address(master)):
+            self._progress.tell(note)
         self._restarts = len({case.target.name for case in plan.cases}) > 1
         """With one target, a system that is gone is what the run tells; with several, it goes on."""
 
@@ -91,8 +97,9 @@ class RunCycle:
         run = RunDir.create(out, workload.name)
         plan = make_plan(workload, run.id)
         run.write_text(run.workload, dump_yaml(workload))
-        write_plan(plan, run)
-        return cls(run, plan, RunRecords.new(run, master), master=master, live=choice, **shown)
+        records = RunRecords.new(run, master, can_resume=not family_of(workload.kind).no_resuming)
+        write_plan(plan, run)  # last: whoever finds a plan finds a run
+        return cls(run, plan, records, master=master, live=choice, **shown)
 
     @classmethod
     def resumed(cls, run: RunDir, *, master: str | None, live: LiveWish, **shown: Any) -> Self:
@@ -140,12 +147,13 @@ class RunCycle:
         ended = [status for status in self.status.cases.values() if status.is_finished]
         return self._course is not None or len(ended) < len(self.plan.cases)
 
-    def measure(self, afterwards: Callable[[SparkSession], None]) -> None:
-        """Run every case, then `afterwards` (the analysis) on the same Spark session."""
+    def measure(self, afterwards: Callable[[SparkSession], None], roll_ups: RollUps | None = None) -> None:
+        """Run every case, then `afterwards` (the analysis) on the same Spark session. `roll_ups`: what keeps
+        events small meanwhile."""
         try:
             try:
                 with fetching_shown(self.stages, self._progress.stage_line):
-                    self._run_targets(afterwards)
+                    self._run_targets(afterwards, roll_ups)
             finally:
                 self.stages.end()
                 self.status.stages_s = self.stages_s()
@@ -154,7 +162,8 @@ class RunCycle:
             raise
         except StreamgaugeError as error:
             self._records.end_early(str(error))
-            if isinstance(error, BadInput) and not self.status.cases:
+            nothing_was_run = not self.status.cases or self._is_refused_everywhere()
+            if isinstance(error, BadInput) and nothing_was_run:
                 self.is_refused = True
                 self.run.remove("")  # nothing was run; what there is to say of it is the error
             raise
@@ -162,7 +171,16 @@ class RunCycle:
             self._records.end_early(f"{type(error).__name__}: {error}")
             raise
 
-    def _run_targets(self, afterwards: Callable[[SparkSession], None]) -> None:
+    def _is_refused_everywhere(self) -> bool:
+        """No case got as far as its agents: the target's user may not do what each of them needs."""
+        return len(self._errors) == len(self.plan.cases) and all(
+            isinstance(error, Refused) for error in self._errors
+        )
+
+    def _run_targets(self, afterwards: Callable[[SparkSession], None], roll_ups: RollUps | None) -> None:
+        beside = BesideCase(
+            self.run, self.plan, self._master, roll_ups, plans_as_it_goes=self.plans_as_it_goes
+        )
         todo = [case for case in self.plan.cases if case.id not in self._records.status.cases]
         if self._course is not None:
             todo = list(self.plan.cases)  # for who has to know of agents and targets beforehand
@@ -176,7 +194,7 @@ class RunCycle:
                 self._progress.look_in(folder.staged)
             for target, cases in by_target:
                 try:
-                    self._run_target(target, cases, sessions, folder)
+                    self._run_target(target, cases, sessions, folder, beside)
                 except StreamgaugeError as error:
                     if len(by_target) == 1:
                         raise
@@ -191,11 +209,14 @@ class RunCycle:
                 self._records.finish()
             else:
                 self._records.finish_course(self._course.failure())
+            salvage(self.run)
             if not self._is_readable_there():
                 stack.close()  # a process has one session at a time
                 sessions = OneSession(stack, lambda: self._session(ANALYSIS_MASTER))
             self.stages.enter(Stage.ANALYSING)
-            afterwards(sessions.get())
+            with TreeWatch() as memory:
+                afterwards(sessions.get())
+            self._records.note_memory({LAUNCHER: peak_rss_bytes(), ANALYSING: memory.peak_bytes})
             self.stages.end()
         note_stages(self.run, self.stages_s())
 
@@ -204,7 +225,12 @@ class RunCycle:
         return local_slots(self._master) is not None or self.run.is_everywhere
 
     def _run_target(
-        self, target: Target, cases: list[Case], sessions: OneSession, folder: AgentsFolder
+        self,
+        target: Target,
+        cases: list[Case],
+        sessions: OneSession,
+        folder: AgentsFolder,
+        beside: BesideCase,
     ) -> None:
         """All cases of a target, which are taken from the list as they are done.
 
@@ -215,7 +241,7 @@ class RunCycle:
             self.stages.enter(Stage.STARTING_SYSTEM)
             try:
                 with launched(
-                    target, self._log_dir(), folder.outside, is_own=any(map(faults_of, cases))
+                    target, self._log_dir(), folder.outside, equipment=equipment_for(cases)
                 ) as system:
                     # The brokers come up while Spark does.
                     self.stages.enter(Stage.STARTING_SPARK)
@@ -228,15 +254,16 @@ class RunCycle:
                         system,
                         cases,
                         self._records,
+                        beside,
                         progress=self._progress,
                         live=self._live,
                         debug=self._debug,
                     ) as running:
                         if self._course is None:
-                            self._run_cases(running, _in_turn(cases))
+                            self._run_cases(running, _in_turn(cases), beside)
                         else:
                             cases.clear()  # the course makes its own
-                            self._run_cases(running, self._course.cases(self._progress))
+                            self._run_cases(running, self._course.cases(self._progress), beside)
                             self.plan = self._course.plan
             except Unreachable:
                 if target.system is None or len(cases) == before or not self._restarts:
@@ -245,7 +272,7 @@ class RunCycle:
             self._skip(cases[0], self._impossible[cases[0].id])
             cases.pop(0)
 
-    def _run_cases(self, running: TargetRun, cases: Iterable[Case]) -> None:
+    def _run_cases(self, running: TargetRun, cases: Iterable[Case], beside: BesideCase) -> None:
         went_well, ended = True, dict[str, str]()
         for case in cases:
             if not went_well:
@@ -257,6 +284,8 @@ class RunCycle:
             if case.series in ended:
                 self._note(case, CaseStatus("ok", f"not run: {ended[case.series]}", is_skipped=True))
                 continue
+            if told := beside.foretold(case, self._conduct.message_count(case)):
+                self._progress.tell(told)
             self.status.stages_s = self.stages_s()  # written as the case begins: we may be killed in it
             outcome = running.run_case(case)
             if case.series and not outcome.holds:

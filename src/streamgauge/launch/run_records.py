@@ -24,9 +24,9 @@ class RunRecords:
         self._write()
 
     @classmethod
-    def new(cls, run: RunDir, master: str) -> Self:
+    def new(cls, run: RunDir, master: str, *, can_resume: bool = True) -> Self:
         environment = {**describe_machine(), "master": master, "systems": {}, "clients": {}}
-        return cls(run, environment, RunStatus(is_analysed=False))
+        return cls(run, environment, RunStatus(is_analysed=False, is_reported=False, can_resume=can_resume))
 
     @classmethod
     def resumed(cls, run: RunDir, master: str, event_tables: Iterable[Table]) -> Self:
@@ -37,13 +37,14 @@ class RunRecords:
         finished = {case: status for case, status in before.cases.items() if status.is_finished}
         begun = {case: status for case, status in before.cases.items() if case not in finished}
         _drop_events(run, begun, event_tables)
+        run.remove_unfinished()
         environment = run.read_json(run.environment) if run.has(run.environment) else {}
         now = {**describe_machine(), "master": master}
         changed = {name: value for name, value in now.items() if environment.get(name) != value}
         # Two halves measured under different conditions must not pass for one.
         note = {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "after_cases": len(finished)}
         environment.setdefault("resumed", []).append(note | ({"changed": changed} if changed else {}))
-        status = RunStatus(cases=finished, is_analysed=False, stages_s=before.stages_s)
+        status = RunStatus(cases=finished, is_analysed=False, is_reported=False, stages_s=before.stages_s)
         records = cls(run, environment, status)
         records._left_topics = {case: status.made_topics for case, status in begun.items()}
         return records
@@ -62,6 +63,12 @@ class RunRecords:
         """What the live view cost, by case."""
         self._environment["live_view"] = {f"case {case}": cost for case, cost in costs.items()}
         self._write()
+
+    def note_memory(self, peaks_bytes: Mapping[str, int]) -> None:
+        """The most that each had, of whoever is known by now. Not the status: the analysis may have it."""
+        known = self._environment.setdefault("memory_peaks_bytes", {})
+        known.update({name: max(peak, known.get(name, 0)) for name, peak in peaks_bytes.items()})
+        self._run.write_json(self._run.environment, self._environment)
 
     def begin_case(self, case: Case) -> None:
         # Topics that nobody else can have are known before they are made.
@@ -113,6 +120,8 @@ def _drop_events(run: RunDir, cases: Iterable[str], tables: Iterable[Table]) -> 
     for case in cases:
         for table in tables:
             run.remove(run.events(table.name, case))
-        for path in list(run.list_files(run.manifests())):
-            if path.rpartition("/")[2].startswith(f"{case}-"):
-                run.remove(path)
+        run.remove(run.rolled(case))
+        for folder in (run.manifests(), run.journals):
+            for path in list(run.list_files(folder)):
+                if path.removeprefix(f"{folder}/").startswith(f"{case}-"):
+                    run.remove(path)

@@ -23,11 +23,12 @@ from streamgauge.jvm.java import spark_java_home
 from streamgauge.launch import python_daemon
 from streamgauge.launch.cluster_settings import (
     ClusterSettings,
+    check_anybody_came,
     cluster_settings,
     slots_watched,
     slots_within_deadline,
 )
-from streamgauge.launch.driver_java import LAUNCHER_OPTIONS, DriverJava
+from streamgauge.launch.driver_java import LAUNCHER_OPTIONS, DriverJava, executor_options
 from streamgauge.plan.slots import check_slots, local_slots
 
 _SETTINGS = {
@@ -50,6 +51,7 @@ _SETTINGS = {
 }
 
 
+_TURNED_AWAY = ("All masters are unresponsive", "stopped SparkContext")
 _STOP_DEADLINE_S = 15.0
 
 
@@ -75,10 +77,12 @@ def spark_session(
         check_slots(slots_needed, local, master)
     on_cluster = cluster_settings(master, slots_needed + spare_slots) if local is None else ClusterSettings()
     settings = {"spark.master": master, "spark.app.name": "streamgauge", **_SETTINGS, **on_cluster.settings}
-    java = DriverJava(is_light=is_light and local is not None)
+    java = DriverJava(is_light=is_light)
     settings["spark.driver.extraJavaOptions"] = java.options()
     if local is not None:  # elsewhere Spark starts before there is a package of ours
         settings["spark.python.daemon.module"] = python_daemon.__name__
+    else:  # in front of what spark-defaults.conf may have for them
+        settings["spark.executor.defaultJavaOptions"] = executor_options(is_light=is_light)
     if jars:
         settings["spark.jars"] = ",".join(map(str, jars))
     try:
@@ -90,7 +94,7 @@ def spark_session(
             # Spark puts its own in place, which does not know of cases that have to be ended well.
             signal.signal(signal.SIGINT, on_interrupt)
     except Exception as error:  # py4j and Spark raise all sorts of things here
-        raise BadInput(f"--master {master}: Spark cannot start: {first_line(error)}") from error
+        raise BadInput(f"--master {master}: {why_no_session(error)}") from error
     is_whole = True
     try:
         # It would print a traceback when Java is ended together with us.
@@ -100,7 +104,9 @@ def spark_session(
         if local is not None:
             yield session
             return
-        check_slots(slots_needed, slots_within_deadline(session, slots_needed), master)
+        slots = slots_within_deadline(session, slots_needed)
+        check_anybody_came(slots, master, settings.get("spark.driver.host"))
+        check_slots(slots_needed, slots, master)
         with slots_watched(session):
             yield session
     except BaseException:
@@ -109,6 +115,16 @@ def spark_session(
     finally:
         _stop(session)
         java.end(leaves_archive=is_whole)
+
+
+def why_no_session(error: Exception) -> str:
+    """A master does not answer who has another secret than its own; Spark gives up after a minute."""
+    if any(words in str(error) for words in _TURNED_AWAY):
+        return (
+            "the leader did not let this host in; has it the same secret (--secret-file, "
+            "STREAMGAUGE_SECRET), and the same streamgauge?"
+        )
+    return f"Spark cannot start: {first_line(error)}"
 
 
 def _started(settings: dict[str, str], secrets: dict[str, str]) -> SparkSession:

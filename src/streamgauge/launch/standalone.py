@@ -10,18 +10,19 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import pyspark
 
 from streamgauge.core.environment import FOLLOWER_VARIABLE
 from streamgauge.core.errors import BadInput
-from streamgauge.core.guardian import temporary_folder
 from streamgauge.jvm.java import spark_java_home
-from streamgauge.launch.driver_java import LAUNCHER_OPTIONS, LIGHT
+from streamgauge.launch.driver_java import LAUNCHER_OPTIONS, light_options
+from streamgauge.launch.same_version import VERSION_VARIABLE, own_version
 from streamgauge.systems.processes import end, log_text, spawn, why_it_ended
 
 SECRET_IN_SPARK = "_SPARK_AUTH_SECRET"
@@ -44,6 +45,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.:-]+")
 _JOINED = "Successfully registered with master"
 _LOST = "Waiting for master to reconnect"
 _REFUSED = "Failed to connect to master"
+_FULL = "No space left on device"
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class JoinedFollower:
     name: str
     host: str
     cores: int
+    version: str
+    """Of its streamgauge; empty: it does not say."""
 
 
 class _Daemon:
@@ -58,8 +62,8 @@ class _Daemon:
 
     def __init__(self, arguments: list[str], settings: dict[str, str], secret: str, log: Path, **more: str):
         home = Path(pyspark.__file__).parent
-        own = {"java.io.tmpdir": str(temporary_folder()), **DAEMON_SETTINGS, **settings}
-        options = " ".join([*LIGHT, *(f"-D{key}={value}" for key, value in own.items())])
+        own = {**DAEMON_SETTINGS, **settings}
+        options = " ".join([light_options(), *(f"-D{key}={value}" for key, value in own.items())])
         environment = {
             **os.environ,
             "JAVA_HOME": str(spark_java_home()),
@@ -130,11 +134,7 @@ class Leader(_Daemon):
             return None
         if told.get("url") != self._own_name:
             return None
-        return [
-            JoinedFollower(worker["id"].partition("/")[0], worker["host"], worker["cores"])
-            for worker in told["workers"]
-            if worker["state"] == "ALIVE"
-        ]
+        return [joined_follower(worker) for worker in told["workers"] if worker["state"] == "ALIVE"]
 
 
 class Follower(_Daemon):
@@ -145,8 +145,8 @@ class Follower(_Daemon):
     ) -> None:
         if not _NAME.fullmatch(name):
             raise BadInput(f"--name {name!r}: letters, digits, '.', '_', ':' and '-' only")
-        # The leader learns the name as part of the worker's id.
-        settings = {"spark.worker.idPattern": f"{name}/%s-%s-%d"}
+        # The leader learns them as parts of the worker's id.
+        settings = {"spark.worker.idPattern": f"{name}/{own_version()}/%s-%s-%d"}
         arguments = [
             "org.apache.spark.deploy.worker.Worker",
             *("--host", host, "--cores", str(cores), "--webui-port", "0"),
@@ -155,9 +155,8 @@ class Follower(_Daemon):
         ]
         # Tasks run on this very Python: Spark looks for `python3` on the worker's PATH.
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-        super().__init__(
-            arguments, settings, secret, folder / "worker.log", PATH=path, **{FOLLOWER_VARIABLE: name}
-        )
+        about = {FOLLOWER_VARIABLE: name, VERSION_VARIABLE: own_version()}
+        super().__init__(arguments, settings, secret, folder / "worker.log", PATH=path, **about)
 
     @property
     def has_joined(self) -> bool:
@@ -170,23 +169,21 @@ class Follower(_Daemon):
         return text.rfind(_LOST) > text.rfind(_JOINED) >= 0
 
     @property
+    def is_out_of_space(self) -> bool:
+        """Whether it could not start what it was to run."""
+        return _FULL in log_text(self.log)
+
+    @property
     def was_refused(self) -> bool:
         """As far as its log tells; a master says nothing to whom it does not trust."""
         return _REFUSED in log_text(self.log)
 
 
-def own_address(towards: str = "192.0.2.1", port: int = 9) -> str:
-    """The address that this host has towards another; nothing is sent."""
-    try:
-        family, kind, _, _, address = socket.getaddrinfo(towards, port, type=socket.SOCK_DGRAM)[0]
-    except OSError as error:
-        raise BadInput(f"{towards}: no such host: {error}") from error
-    with socket.socket(family, kind) as probe:
-        try:
-            probe.connect(address)
-        except OSError:
-            return "127.0.0.1"
-        return str(probe.getsockname()[0])
+def joined_follower(worker: Mapping[str, Any]) -> JoinedFollower:
+    """As the master's page has a worker."""
+    name, *rest = worker["id"].split("/")
+    # One of an older version has its name alone.
+    return JoinedFollower(name, worker["host"], worker["cores"], rest[0] if len(rest) > 1 else "")
 
 
 def why_not_listening(host: str, port: int, deadline_s: float) -> str | None:
@@ -201,7 +198,7 @@ def why_not_listening(host: str, port: int, deadline_s: float) -> str | None:
 def check_listening(host: str, port: int, deadline_s: float) -> None:
     """BadInput when nobody listens there."""
     if (why := why_not_listening(host, port, deadline_s)) is not None:
-        raise BadInput(f"{host}:{port}: nobody answers there: {why}; is the leader up?")
+        raise BadInput(f"{host}:{port}: nothing answers there: {why}; is the leader up?")
 
 
 def check_free(host: str, port: int) -> None:

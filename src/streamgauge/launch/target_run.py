@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 
@@ -14,6 +14,7 @@ from streamgauge.core.stages import Stage
 from streamgauge.drivers.contract import Driver
 from streamgauge.drivers.registry import open_driver
 from streamgauge.launch.agents_folder import AgentsFolder
+from streamgauge.launch.beside_case import BesideCase
 from streamgauge.launch.case_run import CaseOutcome, run_one_case
 from streamgauge.launch.conduct import conduct_of
 from streamgauge.launch.crew import Crew
@@ -23,7 +24,7 @@ from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.target_system import LaunchedSystem, TargetSystem
 from streamgauge.plan.cases import Case
-from streamgauge.plan.slots import agents_of
+from streamgauge.plan.slots import agents_of, wanted_hosts
 from streamgauge.spec.secrets import environment_of, fill_in, shown_settings, strike_out
 from streamgauge.spec.target import Target
 
@@ -39,16 +40,18 @@ class TargetRun:
         run: RunDir,
         folder: AgentsFolder,
         agents: Sequence[str],
+        hosts: Mapping[str, str],
         environment: dict[str, str],
         records: RunRecords,
+        beside: BesideCase,
         *,
         progress: RunProgress,
         live: LiveView | None,
         debug: bool,
     ) -> None:
-        self._live = live
+        self._live, self._beside = live, beside
         self._session, self._run, self._folder = session, run, folder
-        self._agents, self._environment = agents, environment
+        self._agents, self._hosts, self._environment = agents, hosts, environment
         self._records, self._progress, self._debug = records, progress, debug
         self._crew = self._hire()
         self._driver: Driver | None = None
@@ -83,7 +86,10 @@ class TargetRun:
         self._records.begin_case(case)
         self._progress.stages.enter(Stage.STARTING_AGENTS)
         live = self._live if self._live is not None and self._live.begin(case) else None
-        with self._progress.of(case, None if live is None else live.figures) as shown:
+        with (
+            self._progress.of(case, None if live is None else live.figures) as shown,
+            self._beside.of(case),
+        ):
             outcome = run_one_case(
                 self._crew,
                 case,
@@ -101,6 +107,7 @@ class TargetRun:
             if outcome.status.reason:
                 outcome.status.reason = strike_out(outcome.status.reason, self._environment)
             # What is shown as done is done: whoever ends us now does not find it undone.
+            self._records.note_memory(outcome.peaks_bytes)
             self._records.end_case(case, outcome.status, outcome.client_settings)
             shown.ended(outcome.status)
         if live is not None:
@@ -125,7 +132,7 @@ class TargetRun:
                 self._driver.close()
 
     def _hire(self) -> Crew:
-        return Crew(self._session, self._folder, self._agents, self._environment)
+        return Crew(self._session, self._folder, self._agents, self._environment, self._hosts)
 
 
 @contextmanager
@@ -137,6 +144,7 @@ def target_run(
     launched_system: LaunchedSystem,
     cases: Sequence[Case],
     records: RunRecords,
+    beside: BesideCase,
     *,
     progress: RunProgress,
     live: LiveView | None,
@@ -151,8 +159,10 @@ def target_run(
             run,
             folder,
             agents_of(cases),
+            wanted_hosts(cases),
             environment,
             records,
+            beside,
             progress=progress,
             live=live,
             debug=debug,

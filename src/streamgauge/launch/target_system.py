@@ -15,6 +15,9 @@ from streamgauge.spec.secrets import environment_of, fill_in, strike_out
 from streamgauge.spec.system import system_class
 from streamgauge.spec.target import Target
 from streamgauge.systems.contract import System
+from streamgauge.systems.disks import Disks
+from streamgauge.systems.equipment import Equipment
+from streamgauge.systems.links import Links
 from streamgauge.systems.members import Members
 
 _PRIMING_DEADLINE_S = 4.0
@@ -35,6 +38,10 @@ class TargetSystem:
     """Which process of it is gone though nobody stopped it, and why; None: none that we know of."""
     members: Members | None = None
     """Of what we started: its processes one by one, for faults."""
+    links: Links | None = None
+    """Between it and the agents, for faults; None: they come to it directly."""
+    disks: Disks | None = None
+    """Of its members, for faults; None: they write as anybody does."""
     agents_endpoints: dict[str, str] = field(default_factory=dict)
     """Those of the endpoints that are others for agents, who may be on other hosts."""
 
@@ -43,11 +50,16 @@ class LaunchedSystem:
     """A system on its way up: something else can be started before `wait` is called."""
 
     def __init__(
-        self, target: Target, log_dir: Path, outside: Outside | None = None, *, is_own: bool = False
+        self,
+        target: Target,
+        log_dir: Path,
+        outside: Outside | None = None,
+        *,
+        equipment: Equipment | None = None,
     ) -> None:
-        """`outside`: how agents on other hosts get at it; None: there are none. `is_own`: no other run may
-        depend on it, for it will not be treated well."""
-        self._is_own = is_own
+        """`outside`: how agents on other hosts get at it; None: there are none. `equipment`: it will not be
+        treated well, so no other run may depend on it, and it needs that; None: nothing is done to it."""
+        self._equipment = equipment
         self._log_dir, self._environment, self._outside = log_dir, environment_of(target), outside
         self._target = fill_in(target, self._environment)
         self._system: System | None = None
@@ -61,8 +73,10 @@ class LaunchedSystem:
             self._found = TargetSystem("given by the target")
             return
         # Asked for only where it matters: a system that somebody else ships may know nothing of it.
-        own = {"is_own": True} if self._is_own else {}
+        own = {} if self._equipment is None else {"is_own": True}
         self._system = system_class(wanted.kind).of(wanted, self._log_dir, self._outside, **own)
+        if self._equipment is not None:
+            self._system.equip(self._equipment)
         with self._without_secrets():
             self._system.launch()
         if not self._system.outlives_us:
@@ -85,6 +99,8 @@ class LaunchedSystem:
                 goes_with_us=not self._system.outlives_us,
                 ended=self._system.ended,
                 members=None if self._system.outlives_us else self._system.members(),
+                links=self._system.links(),
+                disks=self._system.disks(),
                 agents_endpoints=self._system.agents_endpoints(),
             )
         return self._found
@@ -113,10 +129,10 @@ class LaunchedSystem:
 
 @contextmanager
 def launched(
-    target: Target, log_dir: Path, outside: Outside | None = None, *, is_own: bool = False
+    target: Target, log_dir: Path, outside: Outside | None = None, *, equipment: Equipment | None = None
 ) -> Iterator[LaunchedSystem]:
     """Launched on entry, stopped on the way out whatever happens."""
-    system = LaunchedSystem(target, log_dir, outside, is_own=is_own)
+    system = LaunchedSystem(target, log_dir, outside, equipment=equipment)
     try:
         system.launch()
         yield system

@@ -37,6 +37,8 @@ class AgentTask(SpecModel):
     """Of a family's role: the first of the numbered things that it has, and how many they are."""
     streams: tuple[Stream, ...] = ()
     """Those it produces, or consumes, each by itself; empty: it is one producer, or consumer."""
+    hostname: str | None = None
+    """The follower that it has to be on; None: any."""
 
     @property
     def agent(self) -> str:
@@ -49,10 +51,14 @@ class AgentTask(SpecModel):
 
 
 def deal_out(load: Load) -> Iterator[AgentTask]:
-    """Producers first. Counts differ by at most one; partitions go round."""
-    if load.streams == "per_partition":
-        yield from _deal_out_streams(load)
-        return
+    """Producers first. Counts differ by at most one; partitions go round, and so do hosts."""
+    hosts = {"producer": load.producer_hosts, "consumer": load.consumer_hosts}
+    for task in _deal_out_streams(load) if load.streams == "per_partition" else _deal_out_shared(load):
+        names = hosts[task.kind]
+        yield task.model_copy(update={"hostname": names[task.number % len(names)]}) if names else task
+
+
+def _deal_out_shared(load: Load) -> Iterator[AgentTask]:
     for number in range(load.producers):
         total = load.total_messages
         yield AgentTask(

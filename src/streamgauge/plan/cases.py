@@ -47,6 +47,9 @@ class Case(SpecModel):
     """Targets that take part beside it."""
     work: SerializeAsAny[SpecModel]
     """What is done, in the family's own terms; of most families a load."""
+    measures_itself: bool = False
+    """There is no system in it: what it takes is what sending, receiving and recording cost, so that the
+    others can be read beside it."""
     parameters: dict[str, Any] = {}
     """The fields that differ from case to case, and their values here."""
     series: str = ""
@@ -102,6 +105,7 @@ def load_case(
     *,
     parameters: Mapping[str, Any],
     iteration: int = 1,
+    measures_itself: bool = False,
 ) -> Case:
     """A case of producers and consumers."""
     return Case(
@@ -109,6 +113,7 @@ def load_case(
         kind=kind,
         target=target,
         work=load,
+        measures_itself=measures_itself,
         parameters=dict(parameters),
         iteration=iteration,
         notes=tuple(_notes(load)),

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from pydantic import TypeAdapter, ValidationError
 
+from streamgauge.core.case_blocks import note_case, read_by_case
 from streamgauge.core.errors import CorruptRun
+from streamgauge.core.fault_figures import FaultEffects
 from streamgauge.core.run_dir import RunDir
 from streamgauge.spec.model import SpecModel
 
@@ -26,6 +28,8 @@ class FaultRecord(SpecModel):
     """When it was taken back, and all is up again; None: it never was."""
     problem: str | None = None
     """Why it could not be begun, or taken back."""
+    effects: FaultEffects | None = None
+    """What it did, beyond what messages tell."""
 
 
 _FAULTS: TypeAdapter[dict[str, tuple[FaultRecord, ...]]] = TypeAdapter(dict[str, tuple[FaultRecord, ...]])
@@ -33,10 +37,8 @@ _FAULTS: TypeAdapter[dict[str, tuple[FaultRecord, ...]]] = TypeAdapter(dict[str,
 
 def read_faults(run: RunDir) -> dict[str, tuple[FaultRecord, ...]]:
     """By case; empty when none was planned."""
-    if not run.has(run.faults):
-        return {}
     try:
-        return _FAULTS.validate_python(run.read_json(run.faults))
+        return _FAULTS.validate_python(read_by_case(run, run.faults))
     except ValidationError as error:
         raise CorruptRun(
             f"{run.url(run.faults)}: not a record of faults: {error.errors()[0]['msg']}"
@@ -44,6 +46,4 @@ def read_faults(run: RunDir) -> dict[str, tuple[FaultRecord, ...]]:
 
 
 def note_faults(run: RunDir, case: str, records: Sequence[FaultRecord]) -> None:
-    known = read_faults(run) | {case: tuple(records)}
-    content = {name: [each.model_dump(mode="json") for each in found] for name, found in known.items()}
-    run.write_json(run.faults, content)
+    note_case(run, run.faults, case, [each.model_dump(mode="json") for each in records])

@@ -65,7 +65,7 @@ def make_plan(workload: Workload, run_id: str) -> Plan:
 
 
 def write_plan(plan: Plan, run: RunDir) -> None:
-    run.write_json(run.plan, plan.model_dump(mode="json", by_alias=True))
+    run.write_text(run.plan, plan.model_dump_json(by_alias=True, indent=2) + "\n")
 
 
 def read_plan(run: RunDir) -> Plan:

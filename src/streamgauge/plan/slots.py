@@ -22,6 +22,11 @@ def agents_of(cases: Iterable[Case]) -> list[str]:
     return [tasks[place] for place in sorted(tasks)]
 
 
+def wanted_hosts(cases: Iterable[Case]) -> dict[str, str]:
+    """By agent, where it has to be; those that may be anywhere are left out."""
+    return {task.agent: task.hostname for case in cases for task in case.agents if task.hostname is not None}
+
+
 def default_master(slots_needed: int) -> str:
     """Local Spark with a slot for every agent: they mostly wait, so cores are not the measure."""
     return f"local[{slots_needed}]"

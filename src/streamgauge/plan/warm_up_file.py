@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from pydantic import TypeAdapter, ValidationError
 
+from streamgauge.core.case_blocks import note_case, read_by_case
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.steady_state import Unrest
@@ -108,10 +109,8 @@ _WARM_UPS: TypeAdapter[dict[str, WarmUp]] = TypeAdapter(dict[str, WarmUp])
 
 def read_warm_ups(run: RunDir) -> dict[str, WarmUp]:
     """By case; empty when none went on until at rest."""
-    if not run.has(run.warm_ups):
-        return {}
     try:
-        return _WARM_UPS.validate_python(run.read_json(run.warm_ups))
+        return _WARM_UPS.validate_python(read_by_case(run, run.warm_ups))
     except ValidationError as error:
         raise CorruptRun(
             f"{run.url(run.warm_ups)}: not a record of warm-ups: {error.errors()[0]['msg']}"
@@ -119,8 +118,7 @@ def read_warm_ups(run: RunDir) -> dict[str, WarmUp]:
 
 
 def note_warm_up(run: RunDir, case: str, warm_up: WarmUp) -> None:
-    known = read_warm_ups(run) | {case: warm_up}
-    run.write_json(run.warm_ups, {name: each.model_dump(mode="json") for name, each in known.items()})
+    note_case(run, run.warm_ups, case, warm_up.model_dump(mode="json"))
 
 
 def warmed_up(task: AgentTask, messages: Mapping[int, int]) -> AgentTask:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, Protocol, Self, cast, runtime_checkable
 
 from pydantic import ConfigDict, Field
 
@@ -24,6 +24,11 @@ class FaultSpec(TaggedModel):
     for_: Annotated[Seconds, Field(gt=0)] | None = Field(default=None, alias="for")
     """How long it lasts; without it, until the case ends."""
 
+    @property
+    def killed_agent(self) -> str | None:
+        """Whose process it ends; None: of none."""
+        return None
+
     @classmethod
     def usual_kind(cls, content: dict[str, Any]) -> str:
         raise BadInput(f"say which fault; allowed: {', '.join(fault_kinds())}")
@@ -31,6 +36,18 @@ class FaultSpec(TaggedModel):
     @classmethod
     def member(cls, kind: str) -> type[Self]:
         return cast("type[Self]", fault_class(kind).spec_model)
+
+
+@runtime_checkable
+class DisturbedWork(Protocol):
+    """What a case is about, where faults may be done meanwhile."""
+
+    @property
+    def faults(self) -> tuple[FaultSpec, ...]: ...
+
+    @property
+    def fixed_warm_up_s(self) -> float:
+        """How long nothing counts, where that was said beforehand; else 0."""
 
 
 def fault_kinds() -> list[str]:

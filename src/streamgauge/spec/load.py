@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -15,17 +16,20 @@ from pydantic import (
     model_validator,
 )
 
-from streamgauge.core.units import parse_bytes
+from streamgauge.core.units import parse_bytes, parse_seconds
 from streamgauge.spec.fault import FaultSpec
 from streamgauge.spec.model import Bytes, Count, Seconds, SpecModel
 from streamgauge.spec.rate import Rate
 from streamgauge.spec.settling import SettlingTerms
 from streamgauge.spec.topics import Topics
 
+Precedence = Literal["none", "real_time", "own_core"]
+
 MESSAGE_HEADER_BYTES = 32
 """What the id, the intended time and the checksum of a message take."""
 
 
+_USUAL_TIME_LIMIT_S = 3600.0
 _SHORT_BYTES = 78
 """Of a protobuf order."""
 
@@ -114,7 +118,7 @@ class Message(SpecModel):
     @model_validator(mode="after")
     def _can_be_filled(self) -> Message:
         if 0 < self.compressibility < 1:
-            raise ValueError("compressibility: 0 is random; else a ratio of 1 or more, say 4 for a quarter")
+            raise ValueError("compressibility: give 0 (random), or a ratio of 1 or more: 4 means a quarter")
         if self.compressibility and isinstance(self.size, (FileLines, ProtobufOrder)):
             raise ValueError("compressibility: lines of a file and protobuf orders are what they are")
         return self
@@ -160,6 +164,18 @@ class Transactions(SpecModel):
 
     messages: Count = Field(default=1000, ge=1)
     """Of each transaction; the last one of a producer may have fewer."""
+    abort_every: Count | None = Field(default=None, ge=1)
+    """Every so manyeth is aborted instead of committed: nothing of it may ever be read."""
+
+
+class Recording(SpecModel):
+    """How much of a case is kept message by message."""
+
+    raw_limit: Annotated[Bytes, Field(ge=1)] = 2 * 1024**3
+    """Events of a case on disk, past which the oldest are counted and rolled up into histograms of each
+    second. What went wrong, the slowest and all around a fault stay message by message."""
+    raw_last: Annotated[Seconds, Field(gt=0)] = 120.0
+    """For so long nothing is rolled up."""
 
 
 class Load(SpecModel):
@@ -167,6 +183,9 @@ class Load(SpecModel):
 
     producers: Count = Field(default=1, ge=1)
     consumers: Count = Field(default=1, ge=0)
+    producer_hosts: tuple[str, ...] = ()
+    """Followers by name that producers are on, in turn; else wherever there is a slot."""
+    consumer_hosts: tuple[str, ...] = ()
     streams: Literal["shared", "per_partition"] = "shared"
     """shared: each producer goes round topics and partitions, each consumer reads some of them.
     per_partition: every partition has a producer and a consumer of its own; `producers` and `consumers`
@@ -195,6 +214,9 @@ class Load(SpecModel):
     acks: Literal["0", "1", "all"] = "all"
     engine: Literal["python", "jvm"] = "python"
     """Where the loops run that send and receive: in Python, or in the JVM of the client library."""
+    precedence: Precedence = "none"
+    """Of the thread that sends by a schedule, over others on its host. What came of it stands with the
+    client's settings in force."""
     proof: bool = False
     """Before the start, messages that nobody counts are sent until the consumer has received one."""
     completions: bool = True
@@ -205,8 +227,21 @@ class Load(SpecModel):
     compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = "none"
     drain_timeout: Annotated[Seconds, Field(gt=0)] = 30.0
     """How long consumers wait for the last messages."""
-    time_limit: Annotated[Seconds, Field(gt=0)] = 3600.0
-    """The case is ended when producers have not finished by then."""
+    time_limit: Annotated[Seconds, Field(gt=0)] = _USUAL_TIME_LIMIT_S
+    """The case is ended when producers have not finished by then; a `duration` that is longer is its own
+    limit, unless this is said."""
+    recording: Recording = Recording()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _time_for_all(cls, given: Any) -> Any:
+        """A load that is to last for hours is not cut short by a limit that nobody set."""
+        if not isinstance(given, dict) or given.get("duration") is None or "time_limit" in given:
+            return given
+        with suppress(ValueError):  # it is said where the field is looked at
+            if (lasts_s := parse_seconds(given["duration"])) > _USUAL_TIME_LIMIT_S:
+                return given | {"time_limit": lasts_s}
+        return given
 
     @field_validator("acks", mode="before")
     @classmethod
@@ -308,6 +343,14 @@ class Load(SpecModel):
         return self
 
     @model_validator(mode="after")
+    def _somebody_has_precedence(self) -> Load:
+        if self.precedence != "none" and (self.rate == "unlimited" or self.engine == "jvm"):
+            raise ValueError(
+                "precedence: is for a schedule, kept by a thread of Python's: set a rate, and engine: python"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _faults_in_time(self) -> Load:
         lasts_s = self._measured_s
         for number, fault in enumerate(self.faults):
@@ -349,6 +392,11 @@ class Load(SpecModel):
         """As far as it is known beforehand."""
         ahead = 0 if self.warm_up_messages == "auto" else self.warm_up_messages
         return ahead + self.stream_warm_up_messages * self.partition_count
+
+    @property
+    def fixed_warm_up_s(self) -> float:
+        """As far as it is known beforehand."""
+        return self.total_warm_up_messages / self.rate if isinstance(self.rate, float) else 0.0
 
     @property
     def total_messages(self) -> int | None:

@@ -25,6 +25,11 @@ class SystemSpec(TaggedModel):
         return None
 
     @property
+    def is_locked(self) -> bool:
+        """Whether clients have to show who they are."""
+        return False
+
+    @property
     def process_count(self) -> int:
         """That share the machine's cores with what is measured."""
         return 1

@@ -19,7 +19,7 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,200}")
 
 
 class Topics(SpecModel):
-    """The topics to use. A topic that exists is used as it is; else it is made, and deleted afterwards."""
+    """The topics to use. One that exists is used as it is; any other is created, and deleted afterwards."""
 
     name: str = "streamgauge"
     """Several topics are `name-0`, `name-1` …"""

@@ -100,6 +100,9 @@ MARKS = Table(
         ),
         Column("reference_error_ns", "int64", "how far off that offset can be"),
         Column("wall_offset_ns", "int64", "add to this host's monotonic times to get its wall time"),
+        Column(
+            "silent_ns", "int64", "of a reading: the longest since the last without an answer", True, True
+        ),
     ),
 )
 

@@ -79,13 +79,13 @@ ACCOUNTING = Table(
         Column("sent", "int64", "handed to the client library"),
         Column("acked", "int64", "acknowledged without error"),
         Column("failed", "int64", "reported as not delivered"),
-        Column("received", "int64", "messages of which at least one intact copy came"),
-        Column("lost_write", "int64", "acked, never seen, though a later offset of its partition was"),
+        Column("received", "int64", "messages of which at least one intact copy arrived"),
+        Column("lost_write", "int64", "acked, never seen, although a later offset of its partition was"),
         Column("unseen", "int64", "acked, never seen, and nothing later in its partition was either"),
         Column("duplicate", "int64", "intact copies beyond the first"),
         Column("out_of_order", "int64", "messages whose first copy came after a later one"),
         Column("corrupt", "int64", "damaged records"),
-        Column("unexpected", "int64", "records that are not of this case"),
+        Column("unexpected", "int64", "records that do not belong to this case"),
     ),
 )
 
@@ -206,6 +206,9 @@ CLOCKS = Table(
         Column("error_ms", "float64", "how far off that can be"),
         Column("drift_ppm", "float64", "by how much it ran slow, in µs a second; part of what was added"),
         Column("readings", "int64", "how often it was read; 0: it is the reference's own clock"),
+        Column("jump_ms", "float64", "by how much it jumped ahead at once; null: not at all", True, True),
+        Column("wall_jump_ms", "float64", "the same of the host's wall clock", True, True),
+        Column("silent_ms", "float64", "the longest that the launcher gave its host no answer", True, True),
     ),
 )
 
