@@ -59,10 +59,22 @@ class SwarmOptions:
     fields: tuple[str, ...]
     max_frequency: float | str
     ramp_up_per_s: float
+    comes_back: bool = False
+    """Clients whose connection ended connect again, as often as it takes; else they stay away."""
 
     @property
     def count(self) -> int:
         return len(self.keys)
+
+
+@dataclass
+class Outage:
+    """A client without its connection."""
+
+    place: int
+    lost_ns: int
+    back_ns: int | None = None
+    """When it was connected again; None: it never was."""
 
 
 class Swarm(ABC):
@@ -73,7 +85,9 @@ class Swarm(ABC):
         self.counts = array("q", bytes(8 * options.count))
         """Updates that each client has got."""
         self.gone: dict[int, str] = {}
-        """Clients whose connection ended, and why."""
+        """Clients whose connection ended, and why; those that came back are no more among them."""
+        self.outages: list[Outage] = []
+        """Of swarms whose clients come back."""
 
     @abstractmethod
     def connect(self, deadline_s: float, go_on: Callable[[], bool]) -> None:

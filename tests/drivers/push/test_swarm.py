@@ -103,6 +103,46 @@ def test_every_client_gets_every_update_in_any_mode(
         assert swarm.settings_in_force()["mode"] == mode
 
 
+def test_clients_that_come_back_do_so_when_somebody_listens_again(
+    loop: str, heard: list[tuple[int, str, int]], swarms: list[PushSwarm]
+) -> None:
+    with running() as server:
+        wanted = options(20, comes_back=True)
+        swarm = made(loop, wanted, lambda *said: heard.append(said), access(server))
+        connected(swarm, swarms)
+        server.publish_one_by_one("ltest", {"value": "before"})
+        serve_until(swarm, [1] * 20)
+        port = parse_gateway(server.address).port
+    while len(swarm.gone) < 20:
+        swarm.serve(0.1)
+    swarm.serve(0.6)  # nobody listens: they try again
+    assert [outage.back_ns for outage in swarm.outages] == [None] * 20
+
+    with running({"port": port}) as server:
+        while swarm.coming_back:
+            swarm.serve(0.1)
+        server.publish_one_by_one("ltest", {"value": "after"})
+        serve_until(swarm, [2] * 20)
+
+        assert [value for _, value, _ in heard] == ["before", "after"]
+        assert swarm.gone == {}
+        assert sorted(outage.place for outage in swarm.outages) == list(range(20))
+        assert all(outage.back_ns and outage.back_ns > outage.lost_ns for outage in swarm.outages)
+
+
+def test_who_is_closed_while_its_clients_try_to_come_back_ends_well(loop: str) -> None:
+    with running() as server:
+        swarm = made(loop, options(3, comes_back=True), lambda *said: None, access(server))
+        swarm.connect(DEADLINE_S, lambda: True)
+    while len(swarm.gone) < 3:
+        swarm.serve(0.1)
+    assert swarm.coming_back
+
+    swarm.close()
+
+    assert not swarm.coming_back
+
+
 def test_rows_of_a_list_are_updates_too(
     loop: str, heard: list[tuple[int, str, int]], swarms: list[PushSwarm]
 ) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,10 +12,12 @@ from streamgauge.core.errors import BadInput
 from streamgauge.core.outside import Outside
 from streamgauge.core.run_dir import RunDir
 from streamgauge.families.fanout import broker_metrics, servers_there
-from streamgauge.families.fanout.case_gateway import gateway_configuration
 from streamgauge.families.fanout.conduct import FanoutConduct
+from streamgauge.families.fanout.own_gateway import gateway_configuration
 from streamgauge.families.fanout.point import FanoutPoint
+from streamgauge.families.fanout.section import Fanout
 from streamgauge.launch.conduct import CaseSystem
+from streamgauge.launch.feasibility import faults_of
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.plan_file import make_plan
@@ -30,6 +33,56 @@ def the_case(driver: str, **settings: str) -> Case:
     }
     [case] = make_plan(Workload.model_validate(content), "run").cases
     return case
+
+
+def test_a_gateway_of_our_own_cannot_log_in() -> None:
+    conduct, file = FanoutConduct(), "client.properties"
+    why = conduct.why_impossible(the_case("push_websocket", security_file=file))
+    assert why is not None
+    assert "cannot log in at a secured Kafka" in why
+    assert (
+        conduct.why_impossible(the_case("push_websocket", security_file=file, gateway="http://h:1")) is None
+    )
+    assert conduct.why_impossible(the_case("kafka_confluent", security_file=file)) is None
+
+
+@pytest.mark.parametrize(
+    ("driver", "kind", "settings", "more", "why"),
+    [
+        ("push_websocket", "gateway_restart", {}, {}, None),
+        ("push_websocket", "broker_kill", {}, {}, "broker_kill is for loads"),
+        ("kafka_confluent", "gateway_restart", {}, {}, "come to no gateway"),
+        ("push_websocket", "gateway_restart", {"gateway": "http://h:1"}, {}, "a gateway that runs already"),
+        ("push_websocket", "gateway_restart", {}, {"gateway_hosts": ["other"]}, "on the launcher's host"),
+    ],
+)
+def test_a_fault_of_the_gateway_is_done_to_one_that_the_run_starts_here(
+    driver: str, kind: str, settings: dict[str, str], more: dict[str, Any], why: str | None
+) -> None:
+    fanout = {"clients": [10], "warm_up": "2s", "faults": [{"kind": kind, "at": 3}], **more}
+    content = {
+        "kind": "fanout",
+        "targets": [{"name": "t", "driver": driver, "settings": settings}],
+        "fanout": fanout,
+    }
+    [case] = make_plan(Workload.model_validate(content), "run").cases
+
+    said = FanoutConduct().why_impossible(case)
+
+    assert said is None if why is None else why in str(said)
+    assert [fault.kind for fault in faults_of(case)] == [kind]
+    assert as_work(case.work, FanoutPoint).fixed_warm_up_s == 2
+
+
+def test_a_gateway_that_is_to_be_killed_goes_on_where_the_topic_ends() -> None:
+    def begins(**more: Any) -> str:
+        fanout = Fanout.model_validate({"clients": [10], **more})
+        point = FanoutPoint(scenario="1", clients=10, via="gateway", series="g", fanout=fanout)
+        [connection] = gateway_configuration(point, "t", "h:1")["connections"].values()
+        return str(connection["record.consume.from"])
+
+    assert begins() == "EARLIEST"
+    assert begins(faults=[{"kind": "gateway_restart", "at": 3}]) == "LATEST"
 
 
 def test_a_case_is_of_a_series_and_has_its_own_deadlines() -> None:

@@ -57,6 +57,31 @@ def test_every_client_is_in_one_process() -> None:
     assert max(count for _, count in shares) <= 19_000
 
 
+def test_gateways_and_swarms_are_on_the_hosts_that_were_named_and_every_gateway_has_a_swarm() -> None:
+    agents = list(point(5, gateway_hosts=("g1", "g2", "g3"), swarm_hosts=("s1", "s2")).agents())
+    assert [(agent.agent, agent.hostname) for agent in agents] == [
+        ("producer-0", None),
+        ("gateway-0", "g1"),
+        ("gateway-1", "g2"),
+        ("gateway-2", "g3"),
+        ("swarm-0", "s1"),
+        ("swarm-1", "s2"),
+        ("swarm-2", "s1"),
+    ]
+    assert [agent.share for agent in agents if agent.share] == [(0, 1), (1, 2), (3, 2)]
+    of_kafka = point(5, gateway_hosts=("g1",)).model_copy(update={"via": "kafka-standalone"})
+    assert [agent.kind for agent in of_kafka.agents()] == ["producer", "swarm"]
+    assert point(34_000, gateway_hosts=("g1", "g2")).gateway_processes == 1
+
+
+def test_gateways_are_started_or_are_there_but_not_both() -> None:
+    there = {**GATEWAY, "settings": {"gateway": "http://box:8080"}}
+    with pytest.raises(ValueError, match="target gateway names a gateway that runs; leave out one of them"):
+        cases(there, gateway_hosts=["g1"])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="names a value twice: g1, g1"):
+        cases(GATEWAY, gateway_hosts=["g1", "g1"])
+
+
 def test_measured_clients_are_drawn_over_the_order_of_connecting() -> None:
     drawn = sorted(point(10_000, measured=500).measured(seed=3))
     assert len(drawn) == 500

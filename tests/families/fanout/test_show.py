@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from streamgauge.core.fault_figures import FaultEffects, FaultFigures
 from streamgauge.core.verdicts import CauseCode, Integrity, Validity, cause
 from streamgauge.families.fanout.document import (
     FanoutAccounting,
@@ -323,6 +324,35 @@ def test_second_by_second_there_are_a_table_and_plots_of_every_point_that_was_ru
     ]
     assert texts(table)[1] == ["1", "5", "1.000", "2.000", "3.000", "0.250", "1.000"]
     assert "Second by second" in render_page(shown, {})
+
+
+def test_what_a_fault_cost_is_told_of_its_point_and_lies_on_its_plots() -> None:
+    fault = FaultFigures(
+        kind="gateway_restart",
+        target="gateway",
+        began_s=1.0,
+        ended_s=2.5,
+        late_over_ms=30.0,
+        recover_s=2.75,
+        lost_count=12,
+        effects=FaultEffects(sessions_lost_count=500, sessions_back_count=499, sessions_back_after_s=2.5),
+    )
+    hit = [point.model_copy(update={"faults": [fault]}) for point in LADDER]
+    shown = show_fanout(document_of(hit), TABLES)
+
+    [points] = [section for section in shown.sections if section.title == "Points"]
+    table = next(block for block in points.blocks if isinstance(block, Table) and block.name == "faults")
+    assert texts(table)[0][-1] == "500 sessions lost, 499 came back within 2.500 s"
+    assert str(table.note).startswith("An update to a measured client is late")
+    [seconds] = [section for section in shown.sections if section.title.startswith("By second")]
+    figures = seconds.blocks[0]
+    assert isinstance(figures, Figures)
+    for plot in figures.figures:
+        assert isinstance(plot, Plot)
+        assert [(band.name.partition(" ")[0], band.start, band.end) for band in plot.bands] == [
+            ("warm-up", 0, 1),
+            ("gateway_restart", 1.0, 2.5),
+        ]
 
 
 def test_servers_that_were_there_are_named_beneath_what_they_used() -> None:

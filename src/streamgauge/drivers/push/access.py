@@ -86,7 +86,7 @@ class AccessSettings(SpecModel):
     """What a target says of its gateway."""
 
     gateway: str | None = None
-    """http://host:port or https://host:port of a gateway that runs already; else one is started for each
+    """http://host:port or https://host:port of a running gateway; by default one is started for each
     case."""
     adapter_set: str = ADAPTER_SET
     data_adapter: str | None = None

@@ -127,10 +127,13 @@ class NativeSwarm(PushSwarm):
 
     def serve(self, seconds: float) -> None:
         until_ns = now_ns() + int(seconds * NS_PER_S)
-        while True:
+        while not self.coming_back:
             self._take(until_ns)
             if now_ns() >= until_ns:
                 return
+        # Who connects needs Python's loop, which hears of the others, too, as in the beginning.
+        left_s = max(0.0, (until_ns - now_ns()) / NS_PER_S)
+        self.events.run_until_complete(asyncio.sleep(left_s))
 
     def _take(self, until_ns: int) -> None:
         rows, told = self._loops.swarm_serve(self._swarm, until_ns, _ROWS, self._columns)
@@ -174,9 +177,13 @@ class NativeSwarm(PushSwarm):
 
     def _end(self, place: int, *why: str) -> None:
         self.lost(place, *why)
+        self.forget(place)
+
+    def forget(self, place: int) -> None:
         self._loops.swarm_drop(self._swarm, place)
         self._readers.pop(place, None)
-        self._sockets.pop(place).close()
+        if (left := self._sockets.pop(place, None)) is not None:
+            left.close()
 
     def close_all(self) -> None:
         self.events.remove_reader(self._loops.swarm_fd(self._swarm))

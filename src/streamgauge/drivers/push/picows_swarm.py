@@ -27,7 +27,7 @@ class PicowsSwarm(PushSwarm):
     def __init__(self, options: SwarmOptions, heard: Heard, access: GatewayAccess) -> None:
         super().__init__(options, heard, access)
         self._tls = access.context()
-        self._sessions: list[LoadSession] = []
+        self._sessions: dict[int, LoadSession] = {}
 
     async def join(self, place: int) -> None:
         kind = MeasuredSession if place in self.options.measured else LoadSession
@@ -54,7 +54,10 @@ class PicowsSwarm(PushSwarm):
             if isinstance(error, picows.WSError):
                 raise ConnectionError(str(error)) from None
             raise
-        self._sessions.append(session)
+        self._sessions[place] = session
+
+    def forget(self, place: int) -> None:
+        _disconnect(self._sessions.pop(place, None))
 
     def serve(self, seconds: float) -> None:
         self.events.run_until_complete(asyncio.sleep(seconds))
@@ -64,8 +67,12 @@ class PicowsSwarm(PushSwarm):
         return {"library": library, **super().settings_in_force()}
 
     def close_all(self) -> None:
-        for session in self._sessions:
-            if session.transport is not None:
-                session.transport.disconnect(graceful=False)
-        self._sessions = []
+        for session in self._sessions.values():
+            _disconnect(session)
+        self._sessions = {}
         self.events.run_until_complete(asyncio.sleep(0.05))
+
+
+def _disconnect(session: LoadSession | None) -> None:
+    if session is not None and session.transport is not None:
+        session.transport.disconnect(graceful=False)

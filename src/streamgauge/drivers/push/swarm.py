@@ -16,18 +16,20 @@ from typing import Any
 
 import uvloop
 
+from streamgauge.core.clock import now_ns
 from streamgauge.core.errors import CaseFailed, Unreachable
 from streamgauge.drivers.push.access import GatewayAccess
 from streamgauge.drivers.push.lines import OVERFLOW, REFUSALS, is_subscribed
 from streamgauge.drivers.push.requests import requests_of
 from streamgauge.drivers.push.timed_field import TimedField
-from streamgauge.drivers.swarm import Heard, Swarm, SwarmOptions, allow_open_files
+from streamgauge.drivers.swarm import Heard, Outage, Swarm, SwarmOptions, allow_open_files
 from streamgauge.native.loading import Loop
 
 HANDSHAKE_S = 30.0
 _CLOSED = "the gateway closed the connection"
 _AT_ONCE = 256
 """Connections on their way at the same time."""
+_TRY_AGAIN_S = 0.25
 _PER_ADDRESS = 10_000
 """Clients of one source address: it has ports for about 28,000 connections to one server."""
 _BIND_LATE = getattr(socket, "IP_BIND_ADDRESS_NO_PORT", 24)
@@ -53,11 +55,19 @@ class PushSwarm(Swarm):
         self._subscribing: dict[int, asyncio.Future[None]] = {}
         self._subscribed = 0
         self._last_words: dict[int, str] = {}
+        self.coming_back: dict[int, asyncio.Task[None]] = {}
+        """Clients that have lost their connection, and try to get another."""
+        self._next_try_s = 0.0
+        self._room = asyncio.Semaphore(_AT_ONCE)
         self.events = uvloop.new_event_loop()
 
     @abstractmethod
     async def join(self, place: int) -> None:
         """Connect, and say what there is to say; the answers come as lines. OSError where it cannot be."""
+
+    @abstractmethod
+    def forget(self, place: int) -> None:
+        """Close what is left of a session's connection."""
 
     def requests(self, place: int) -> list[bytes]:
         return self._requests[self.options.keys[place]]
@@ -84,8 +94,35 @@ class PushSwarm(Swarm):
         last_words = self._last_words.pop(place, None)
         self.gone.setdefault(place, why if last_words is None else f"{why}, having said {last_words}")
         waiting = self._subscribing.get(place)
-        if waiting is not None and not waiting.done():
-            waiting.set_exception(ConnectionError(why))
+        if waiting is not None:
+            if not waiting.done():
+                waiting.set_exception(ConnectionError(why))
+        elif self.options.comes_back and place not in self.coming_back:
+            outage = Outage(place, now_ns())
+            self.outages.append(outage)
+            self.coming_back[place] = self.events.create_task(self._come_back(outage))
+
+    async def _come_back(self, outage: Outage) -> None:
+        """All at once would be an attack: they come as fast as they did the first time."""
+        place, is_first = outage.place, True
+        try:
+            while outage.back_ns is None:
+                at_s = self._next_try_s = max(
+                    self._next_try_s + 1 / self.options.ramp_up_per_s, self.events.time()
+                )
+                wait_s = at_s - self.events.time() + (0.0 if is_first else _TRY_AGAIN_S)
+                await asyncio.sleep(wait_s)
+                is_first = False
+                async with self._room:
+                    why = self.gone.pop(place, _CLOSED)
+                    try:
+                        await self._open(place)
+                        outage.back_ns = now_ns()
+                    except (OSError, TimeoutError):
+                        self.forget(place)
+                        self.gone[place] = why
+        finally:
+            del self.coming_back[place]
 
     def connect(self, deadline_s: float, go_on: Callable[[], bool]) -> None:
         try:
@@ -178,6 +215,10 @@ class PushSwarm(Swarm):
 
     def close(self) -> None:
         self._closing = True
+        trying = list(self.coming_back.values())
+        for task in trying:
+            task.cancel()
+        self.events.run_until_complete(asyncio.wait(trying) if trying else asyncio.sleep(0))
         self.close_all()
         self.events.run_until_complete(asyncio.sleep(0))
         self.events.close()

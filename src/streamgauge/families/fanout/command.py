@@ -34,30 +34,35 @@ _WAYS = ("kafka-groups", "kafka-standalone", "gateway")
 def fanout(
     scenario: Annotated[
         str,
-        typer.Option(metavar="NAME,…", help=f"{', '.join(SCENARIO_NAMES)}; several with commas between."),
+        typer.Option(metavar="NAME,…", help=f"{', '.join(SCENARIO_NAMES)}; several separated by commas."),
     ] = "1",
     clients: Annotated[
-        str, typer.Option(metavar="COUNT,…", help="The ladder: 1k,2k,4k, or a range 1k:16k:*2.")
+        str,
+        typer.Option(
+            metavar="COUNT,…", help="Numbers of clients, one after the other: 1k,2k,4k, or a range 1k:16k:*2."
+        ),
     ] = "1k,2k,4k,8k",
     via: Annotated[
         str, typer.Option(metavar="WAY,…", help=f"Ways to deliver: {', '.join(_WAYS)}.")
     ] = "gateway",
     duration: Annotated[str, time_option("How long each point is measured, after its warm-up: 60s.")] = "60s",
     warm_up: Annotated[
-        str, time_option("Sent ahead and kept apart: auto (until it is at rest), none, or how long.")
+        str, time_option("Sent first, and not measured: auto (until it is at rest), none, or how long.")
     ] = "auto",
     warm_up_limit: WarmUpLimit = "60s",
     measured: Annotated[
-        str, count_option("Clients that decode and time every update, or all; others ignore data.")
+        str,
+        count_option("How many clients decode and time every update, or all; the others ignore the data."),
     ] = "200",
     parse_json: Annotated[
-        bool, typer.Option("--parse-json/--no-parse-json", help="Kafka's clients parse JSON values.")
+        bool, typer.Option("--parse-json/--no-parse-json", help="Whether Kafka's clients parse JSON values.")
     ] = True,
     producers: Annotated[
-        int | None, wish("Producers; else as many as the scenario has.", metavar="COUNT")
+        int | None, wish("Producers; by default as many as the scenario has.", metavar="COUNT")
     ] = None,
     pause: Annotated[
-        str | None, wish("Of a producer, as in 500ms; else the scenario's.", metavar="TIME")
+        str | None,
+        wish("Pause between messages of a producer: 500ms; by default the scenario's.", metavar="TIME"),
     ] = None,
     size: Annotated[
         str, typer.Option(metavar="BYTES", help="Size of the random text in a message: 1024, 4KiB.")
@@ -65,42 +70,53 @@ def fanout(
     max_frequency: Annotated[
         str,
         typer.Option(
-            metavar="RATE", help="Of a gateway's subscriptions: unfiltered, unlimited, or updates a second."
+            metavar="RATE",
+            help="For a gateway's subscriptions: unfiltered, unlimited, or updates per second.",
         ),
     ] = "unfiltered",
     fields: Annotated[
-        str | None, wish("That a gateway's clients ask for; else all.", metavar="NAME,…")
+        str | None, wish("Fields that a gateway's clients subscribe to; by default all.", metavar="NAME,…")
     ] = None,
     ramp_up: Annotated[
         str | None,
         typer.Option(
-            metavar="RATE", help="New clients a second.", show_default="2000 of a gateway, 200 of Kafka"
+            metavar="RATE", help="New clients per second.", show_default="2000 for a gateway, 200 for Kafka"
         ),
     ] = None,
     clients_per_process: Annotated[
         str | None,
-        count_option("Of one swarm.", show_default="19000 of a gateway, 1000 of Kafka"),
+        count_option("Clients in one swarm process.", show_default="19000 for a gateway, 1000 for Kafka"),
     ] = None,
     gateway_processes: Annotated[
-        int | None, count_option("Processes of the gateway.", show_default="one for 17,000 clients")
+        int | None, count_option("Processes of the gateway.", show_default="one per 17,000 clients")
     ] = None,
-    mean_limit: Annotated[str, time_option("A series ends when its mean latency is above: 5s.")] = "5s",
+    gateway_hosts: Annotated[
+        str | None,
+        wish("Followers that run a gateway each; by default one runs beside the launcher.", metavar="NAME,…"),
+    ] = None,
+    swarm_hosts: Annotated[
+        str | None, wish("Followers that run the clients; by default any.", metavar="NAME,…")
+    ] = None,
+    mean_limit: Annotated[str, time_option("A series ends when its mean latency exceeds this: 5s.")] = "5s",
     bootstrap: Bootstrap = None,
     brokers: Brokers = None,
     gateway: Annotated[
         str | None,
         wish(
-            "http(s)://host:port of a gateway that runs; else one is started for each point.", metavar="URL"
+            "http(s)://host:port of a running gateway; by default one is started for each point.",
+            metavar="URL",
         ),
     ] = None,
     broker_metrics: Annotated[
         list[str] | None,
         wish(
-            "http://host:port/metrics of a broker elsewhere: Prometheus's text; again for more.",
+            "http://host:port/metrics of a broker on another machine, in Prometheus format. Repeatable.",
             metavar="URL",
         ),
     ] = None,
-    topic: Annotated[str | None, wish("With --gateway: the topic that it reads.", metavar="NAME")] = None,
+    topic: Annotated[
+        str | None, wish("With --gateway: the topic that the gateway reads.", metavar="NAME")
+    ] = None,
     adapter_set: AdapterSet = None,
     data_adapter: DataAdapter = None,
     mode: Mode = None,
@@ -131,6 +147,8 @@ def fanout(
         "fields": listed(fields or ""),
         "ramp_up_per_s": ramp_up,
         "gateway_processes": gateway_processes,
+        "gateway_hosts": listed(gateway_hosts or ""),
+        "swarm_hosts": listed(swarm_hosts or ""),
         "mean_limit": mean_limit,
         "broker_metrics": broker_metrics or [],
     }
@@ -168,7 +186,7 @@ def _target(
     way: str, bootstrap: str | None, brokers: int | None, gateway: str | None, access: dict[str, Any]
 ) -> dict[str, Any]:
     from streamgauge.families.fanout.targets import target_of
-    from streamgauge.flags.embedded import embedded_brokers
+    from streamgauge.flags.embedded import embedded_system
 
     if bootstrap is not None and brokers is not None:
         raise BadInput("--brokers is for the embedded Kafka; leave it out when --bootstrap is given")
@@ -176,7 +194,10 @@ def _target(
     if bootstrap is not None:
         made["settings"] = {"bootstrap": bootstrap}
     else:
-        made["system"] = {"brokers": embedded_brokers(brokers)}
+        made["system"] = embedded_system(brokers)
+        if way == "gateway" and gateway is None:
+            # A gateway that we start gets in only where nobody has to log in.
+            made["system"] = {"brokers": made["system"]["brokers"]}
     if way == "gateway":
         own = access if gateway is None else {"gateway": gateway, **access}
         made["settings"] = {**made.get("settings", {}), **own}

@@ -18,7 +18,7 @@ from streamgauge.core.units import parse_seconds
 from streamgauge.families.fanout import gateway_flags
 from streamgauge.families.fanout.gateway_flags import access_settings
 from streamgauge.families.fanout.generate import Mode
-from streamgauge.flags.options import Debug, Quiet, listed
+from streamgauge.flags.options import Debug, Quiet, SecurityFile, listed
 
 if TYPE_CHECKING:
     from streamgauge.drivers.swarm import MessageKind, Swarm, SwarmOptions
@@ -50,46 +50,55 @@ def consume(
         typer.Argument(metavar="WHERE", help="Kafka: host:port[,…]; or a gateway: http(s)://host:port."),
     ],
     topic: Annotated[str, typer.Argument(metavar="TOPIC", help="What to read; it must exist.")],
-    clients: Annotated[int, typer.Argument(metavar="CLIENTS", help="How many, in this process.", min=1)],
+    clients: Annotated[
+        int, typer.Argument(metavar="CLIENTS", help="How many clients, in this process.", min=1)
+    ],
     kind: Annotated[
         Mode,
-        typer.Argument(metavar="KIND", help="As `generate`: base, keyed, json, complex or verycomplex."),
+        typer.Argument(
+            metavar="KIND",
+            help="Kind of messages, as for `generate`: base, keyed, json, complex or verycomplex.",
+        ),
     ],
     by: Annotated[
-        By, typer.Option(help="Kafka's clients: each in a group of its own, or assigned.")
+        By, typer.Option(help="Kafka's clients: each in a group of its own, or with assigned partitions.")
     ] = By.groups,
     duration: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="How long, as in 60s; else until Ctrl-C.", show_default=False),
+        typer.Option(metavar="TIME", help="How long: 60s; by default until Ctrl-C.", show_default=False),
     ] = None,
     every: Annotated[
         str, typer.Option(metavar="TIME", help="How often statistics are printed: 60s.")
     ] = "60s",
     measured: Annotated[
         int,
-        typer.Option(metavar="COUNT", help="Clients that look into every update; the others count.", min=1),
+        typer.Option(
+            metavar="COUNT", help="How many clients look into every update; the others only count.", min=1
+        ),
     ] = _MEASURED,
     parse_json: Annotated[
-        bool, typer.Option("--parse-json/--no-parse-json", help="Kafka's clients parse JSON values.")
+        bool, typer.Option("--parse-json/--no-parse-json", help="Whether Kafka's clients parse JSON values.")
     ] = True,
     item: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Of the gateway: its name, or what it begins with.",
+            help="The gateway's item: its name, or the start of it.",
             show_default="ltest, jsontest",
         ),
     ] = None,
     fields: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME,…", help="That a gateway's clients ask for; else all.", show_default=False
+            metavar="NAME,…",
+            help="Fields that a gateway's clients subscribe to; by default all.",
+            show_default=False,
         ),
     ] = None,
     ramp_up: Annotated[
         float | None,
         typer.Option(
-            metavar="RATE", help="New clients a second.", show_default="2000 of a gateway, 200 of Kafka"
+            metavar="RATE", help="New clients per second.", show_default="2000 for a gateway, 200 for Kafka"
         ),
     ] = None,
     adapter_set: gateway_flags.AdapterSet = None,
@@ -97,6 +106,7 @@ def consume(
     mode: gateway_flags.Mode = None,
     gateway_user: gateway_flags.GatewayUser = None,
     gateway_ca: gateway_flags.GatewayCa = None,
+    security_file: SecurityFile = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -105,6 +115,10 @@ def consume(
     every_s = _seconds("--every", every)
     is_gateway = "://" in where
     access = access_settings(adapter_set, data_adapter, mode, gateway_user, gateway_ca)
+    if security_file is not None and is_gateway:
+        raise BadInput(
+            f"{where}: is a gateway's; --security-file is Kafka's: use --gateway-user, --gateway-ca"
+        )
     if access and not is_gateway:
         raise BadInput(
             f"{where}: is Kafka's; --adapter-set, --data-adapter, --mode and --gateway-… are a gateway's"
@@ -119,7 +133,10 @@ def consume(
     if fields:
         options["fields"] = tuple(listed(fields))
     heard = Heard()
-    swarm = _of_gateway(where, access, options, heard) if is_gateway else _of_kafka(where, options, heard)
+    kafka: dict[str, object] = {"bootstrap": where}
+    if security_file is not None:
+        kafka["security_file"] = str(security_file)
+    swarm = _of_gateway(where, access, options, heard) if is_gateway else _of_kafka(kafka, options, heard)
     try:
         with suppress(KeyboardInterrupt):
             swarm.connect(_CONNECT_DEADLINE_S, lambda: True)
@@ -218,18 +235,19 @@ def _target(way: str, settings: dict[str, object]) -> Target:
     return fill_in(target, environment_of(target))
 
 
-def _of_kafka(where: str, options: dict[str, object], heard: Heard) -> Swarm:
+def _of_kafka(settings: dict[str, object], options: dict[str, object], heard: Heard) -> Swarm:
     """From where the topic ends now: what was sent before has waited for nobody."""
     from streamgauge.drivers.kafka.driver import KafkaDriver
     from streamgauge.drivers.registry import open_driver
     from streamgauge.drivers.swarm import SwarmDriver
 
-    driver = open_driver(_target("kafka-groups", {"bootstrap": where}), {})
+    driver = open_driver(_target("kafka-groups", settings), {})
     assert isinstance(driver, KafkaDriver)
     assert isinstance(driver, SwarmDriver)
     topic = str(options["topic"])
     found = driver.found_topics(_ASK_DEADLINE_S).get(topic)
     if found is None:
+        where = settings["bootstrap"]
         raise BadInput(f"{where}: there is no topic {topic}; make it: streamgauge topic create {topic}")
     start = driver.end_offsets((topic,), found.partitions)
     return driver.swarm(_made({**options, "start": start}), heard)

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
+from streamgauge.core.fault_figures import FaultFigures
 from streamgauge.core.run_dir import RunDir
 from streamgauge.families.fanout.names import FOUND, TOLD
 from streamgauge.families.fanout.outcomes import known_of
 from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.families.fanout.published import HARDWARE, SLIPS, published
-from streamgauge.families.fanout.result_tables import POINTS, ROLES
+from streamgauge.families.fanout.result_tables import POINT_HOSTS, POINTS, ROLES
 from streamgauge.families.fanout.section import SCENARIOS
 from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.plan_file import Plan
@@ -99,6 +100,30 @@ class PublishedPoint(Part):
     bits_per_s: float | None
 
 
+class HostPart(Part):
+    """What the clients of one host got, and what its processes used."""
+
+    hostname: str
+    agents: list[str]
+    clients: int
+    expected: int
+    """updates due to them"""
+    received: int
+    missing: int
+    """conflated ones among them"""
+    duplicate: int
+    unexpected: int
+    samples: int
+    mean_ms: float | None
+    p50_ms: float | None
+    p99_ms: float | None
+    max_ms: float | None
+    cpu_cores: float | None
+    """kept busy by the agents and gateways on it"""
+    clock_error_ms: float | None = None
+    """how far its clock may be from where it was taken to be; null: it is the reference"""
+
+
 class Point(Verdicts):
     case: str
     series: str
@@ -122,6 +147,10 @@ class Point(Verdicts):
     wire: Wire
     use: UseByRole
     published: PublishedPoint
+    hosts: list[HostPart] = []
+    """each that agents of it ran on"""
+    faults: list[FaultFigures] = []
+    """what was done to its gateway meanwhile, and what that cost the measured clients"""
 
     @property
     def is_conflated(self) -> bool:
@@ -236,6 +265,11 @@ def _point(row: Row, case: Case, tables: ResultTables) -> Point:
             "holds": None if told is None else isinstance(told, tuple),
             "bits_per_s": beside.bits_per_s,
         },
+        "hosts": [
+            {**{name: host[name] for name in HostPart.model_fields}, "agents": host["agents"].split(", ")}
+            for host in tables.rows(POINT_HOSTS, case.id)
+        ],
+        "faults": tables.faults.get(case.id, []),
     }
     return Point.model_validate(strict(content) | judged_of(tables, row))
 

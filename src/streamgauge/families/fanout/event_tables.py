@@ -64,4 +64,14 @@ TRAFFIC = Table(
     ),
 )
 
-FANOUT_EVENTS = (GENERATED, UPDATES, CLIENTS, TRAFFIC, SAMPLES, MARKS)
+OUTAGES = Table(
+    "outages",
+    "a time that a client was without its connection, of a case in which they come back",
+    (
+        Column("client", "int32", "number of the client"),
+        Column("lost_ns", "int64", "when its end was seen"),
+        Column("back_ns", "int64", "when it was subscribed again; null: it never was", nullable=True),
+    ),
+)
+
+FANOUT_EVENTS = (GENERATED, UPDATES, CLIENTS, OUTAGES, TRAFFIC, SAMPLES, MARKS)

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 class FanOut(Family["FanoutWorkload"]):
     kind = "fanout"
     marks = frozenset({"fanout"})
-    roles = ("producer", "swarm")
+    roles = ("producer", "gateway", "swarm")
     has_live_figures = False
     commands: ClassVar = {
         "fanout": "Deliver the same messages to more and more clients, until one way cannot hold.",
-        "generate": "Send messages of a fan-out scenario, open loop: 2 producers × 500 ms are 4.00 a second.",
-        "consume": "Read with many clients of Kafka or of a gateway, and print how old messages are.",
+        "generate": "Send messages of a fan-out scenario, open loop: 2 producers × 500 ms make 4.00/s.",
+        "consume": "Read with many clients, from Kafka or a gateway, and print how old messages are.",
     }
     field_words: ClassVar = {
         "fanout": "who gets what",
@@ -73,6 +73,10 @@ class FanOut(Family["FanoutWorkload"]):
             from streamgauge.families.fanout.generator_life import GeneratorLife
 
             return GeneratorLife(assignment)
+        if assignment.task.kind == "gateway":
+            from streamgauge.families.fanout.gateway_life import GatewayLife
+
+            return GatewayLife(assignment)
         from streamgauge.families.fanout.swarm_life import SwarmLife
 
         return SwarmLife(assignment)

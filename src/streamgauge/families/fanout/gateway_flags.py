@@ -16,30 +16,35 @@ _PANEL = "A gateway that runs"
 AdapterSet = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="Of the gateway.", show_default="KafkaConnector", rich_help_panel=_PANEL
+        metavar="NAME",
+        help="The gateway's adapter set.",
+        show_default="KafkaConnector",
+        rich_help_panel=_PANEL,
     ),
 ]
 DataAdapter = Annotated[
     str | None,
-    wish("The gateway's connection to Kafka; else its only one.", metavar="NAME", rich_help_panel=_PANEL),
+    wish(
+        "The gateway's connection to Kafka; by default its only one.", metavar="NAME", rich_help_panel=_PANEL
+    ),
 ]
 Mode = Annotated[
     str | None,
     typer.Option(
         metavar="MODE",
-        help="Of subscriptions: MERGE, DISTINCT, RAW or COMMAND.",
+        help="Mode of subscriptions: MERGE, DISTINCT, RAW or COMMAND.",
         show_default="MERGE",
         rich_help_panel=_PANEL,
     ),
 ]
 GatewayUser = Annotated[
     str | None,
-    wish(f"Who logs in; the password is in {PASSWORD_VARIABLE}.", metavar="NAME", rich_help_panel=_PANEL),
+    wish(f"User name; the password is in {PASSWORD_VARIABLE}.", metavar="NAME", rich_help_panel=_PANEL),
 ]
 GatewayCa = Annotated[
     Path | None,
     wish(
-        "For https: a PEM file of certificates to trust; else the system's.",
+        "For https: a PEM file of certificates to trust; by default the system's.",
         metavar="PEM",
         rich_help_panel=_PANEL,
     ),

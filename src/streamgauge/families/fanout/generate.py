@@ -6,14 +6,15 @@ import secrets
 import time
 from contextlib import suppress
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streamgauge.core.clock import NS_PER_S, now_ns, read_clocks, sharpen_sleep
 from streamgauge.core.errors import BadInput
 from streamgauge.core.units import counted, parse_bytes, parse_seconds
-from streamgauge.flags.options import Debug, Quiet, wish
+from streamgauge.flags.options import Debug, Quiet, SecurityFile, wish
 
 if TYPE_CHECKING:
     from streamgauge.drivers.swarm import MessageKind
@@ -40,20 +41,29 @@ def generate(
     ],
     producers: Annotated[int, typer.Argument(metavar="PRODUCERS", min=1)],
     pause_ms: Annotated[
-        float, typer.Argument(metavar="PAUSE_MS", help="From one message of a producer to its next.")
+        float, typer.Argument(metavar="PAUSE_MS", help="Pause between two messages of a producer.")
     ],
-    size: Annotated[str, typer.Argument(metavar="SIZE", help="Of the random text in a message: 1024, 1KiB.")],
-    mode: Annotated[Mode, typer.Argument(metavar="MODE", help="base, keyed, json, complex or verycomplex.")],
-    duration: Annotated[str | None, wish("How long, as in 60s; else until Ctrl-C.", metavar="TIME")] = None,
+    size: Annotated[
+        str, typer.Argument(metavar="SIZE", help="Size of the random text in a message: 1024, 1KiB.")
+    ],
+    mode: Annotated[
+        Mode,
+        typer.Argument(metavar="MODE", help="Kind of messages: base, keyed, json, complex or verycomplex."),
+    ],
+    duration: Annotated[str | None, wish("How long: 60s; by default until Ctrl-C.", metavar="TIME")] = None,
     linger_ms: Annotated[
-        float, typer.Option(metavar="MS", help="How long a producer waits for more to send, in ms.")
+        float, typer.Option(metavar="MS", help="How long a producer waits for more messages to send, in ms.")
     ] = 0.0,
     create_topic: Annotated[
-        bool, typer.Option("--create-topic", help="Make the topic if it is not there; it stays.")
+        bool,
+        typer.Option(
+            "--create-topic", help="Create the topic if it does not exist; it is not deleted afterwards."
+        ),
     ] = False,
     partitions: Annotated[
-        int, typer.Option(metavar="COUNT", help="Partitions of a topic that is made.", min=1)
+        int, typer.Option(metavar="COUNT", help="Partitions of a topic that is created.", min=1)
     ] = 1,
+    security_file: SecurityFile = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -69,11 +79,12 @@ def generate(
         raise BadInput(str(error)) from None
     if size_bytes < 4 or (seconds is not None and seconds <= 0):
         raise BadInput("SIZE: must be at least 4 bytes, --duration above 0")
-    if create_topic and _make_topic(bootstrap, topic, partitions) and not quiet:
+    connection = _connection(bootstrap, security_file)
+    if create_topic and _make_topic(connection, topic, partitions) and not quiet:
         typer.echo(f"made {topic}: {counted(partitions, 'partition')}", err=True)
     rate = producers * 1000 / pause_ms
     kind: MessageKind = mode.value
-    settings = {"bootstrap.servers": bootstrap, "linger.ms": linger_ms}
+    settings = {**connection, "linger.ms": linger_ms}
     messages = ScenarioMessages(kind, size_bytes, secrets.randbits(63))
     reading = read_clocks()
     clients = [settings] * producers
@@ -84,14 +95,21 @@ def generate(
         generator.close()
 
 
-def _make_topic(bootstrap: str, topic: str, partitions: int) -> bool:
+def _connection(bootstrap: str, security_file: Path | None) -> dict[str, Any]:
+    from streamgauge.drivers.kafka.security import read_security_file
+
+    locks = {} if security_file is None else read_security_file(security_file)[0].words("librdkafka")
+    return {**locks, "bootstrap.servers": bootstrap}
+
+
+def _make_topic(connection: dict[str, Any], topic: str, partitions: int) -> bool:
     """False: it was there already, and stays as it is."""
     from streamgauge.drivers.kafka.topics import KafkaTopics
     from streamgauge.spec.loading import parse
     from streamgauge.spec.topics import Topics
 
     wanted = parse(Topics, {"name": topic, "partitions": partitions}, "generate --create-topic")
-    topics = KafkaTopics({"bootstrap.servers": bootstrap})
+    topics = KafkaTopics(connection)
     if topic in topics.found(_ASK_DEADLINE_S):
         return False
     topics.prepare(wanted, (topic,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Diary, Manifest, write_manifest
@@ -56,13 +56,19 @@ class FanoutLife(ABC):
     def publish(self) -> None:
         self.live.publish()
 
-    def open_driver(self) -> SwarmDriver:
+    def open_driver(self, more: Mapping[str, str] | None = None) -> SwarmDriver:
+        """`more`: endpoints beside those that were known when it was assigned."""
         target = fill_in(self.assignment.target, self.assignment.environment)
         if (why := why_no_swarms(target)) is not None:
             raise BadInput(why)
-        self._driver = driver = open_driver(target, self.assignment.endpoints)
+        self._driver = driver = open_driver(target, {**self.assignment.endpoints, **(more or {})})
         assert isinstance(driver, SwarmDriver)
         return driver
+
+    def sample(self, processes: Mapping[str, tuple[str, int]]) -> None:
+        """Processes that belong to this agent, beside its own; before it begins."""
+        own = {self.assignment.task.agent: (self.assignment.task.kind, os.getpid())}
+        self._sampler = Sampler({**own, **processes}, False, self.publish)
 
     def mark_connected(self) -> ClockReading:
         reading = read_clocks()

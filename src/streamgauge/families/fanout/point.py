@@ -15,6 +15,7 @@ from streamgauge.families.fanout.schedule import Schedule
 from streamgauge.families.fanout.section import SCENARIOS, Fanout, Scenario
 from streamgauge.families.fanout.targets import is_of_a_gateway
 from streamgauge.plan.agent_tasks import AgentTask
+from streamgauge.spec.fault import FaultSpec
 from streamgauge.spec.model import SpecModel
 from streamgauge.spec.settling import SettlingTerms
 from streamgauge.spec.target import Target
@@ -47,7 +48,13 @@ class FanoutPoint(SpecModel):
 
     @property
     def gateway_processes(self) -> int:
-        return self.fanout.gateway_processes or math.ceil(self.clients / _SESSIONS_PER_GATEWAY)
+        """Of one gateway."""
+        clients = math.ceil(self.clients / max(1, len(self.gateway_hosts)))
+        return self.fanout.gateway_processes or math.ceil(clients / _SESSIONS_PER_GATEWAY)
+
+    @property
+    def gateway_hosts(self) -> tuple[str, ...]:
+        return self.fanout.gateway_hosts if self.via == "gateway" else ()
 
     @property
     def ramp_up_per_s(self) -> float:
@@ -61,6 +68,14 @@ class FanoutPoint(SpecModel):
     def warm_up_s(self) -> float | None:
         """None: it goes on until the load is at rest."""
         return None if self.fanout.warm_up == "auto" else self.fanout.warm_up
+
+    @property
+    def fixed_warm_up_s(self) -> float:
+        return self.warm_up_s or 0.0
+
+    @property
+    def faults(self) -> tuple[FaultSpec, ...]:
+        return self.fanout.faults
 
     @property
     def settling(self) -> SettlingTerms | None:
@@ -97,15 +112,22 @@ class FanoutPoint(SpecModel):
         return frozenset(int(number) for number in drawn)
 
     def agents(self) -> Iterator[AgentTask]:
-        """One that generates, and as many as hold the clients."""
+        """One that generates, as many as hold the clients, and gateways that have hosts of their own.
+
+        A swarm's clients are all of one gateway, so there are at least as many swarms as gateways.
+        """
         yield AgentTask(kind="producer", number=0, messages=self.message_count)
-        fanout = self.fanout
+        for number, hostname in enumerate(self.gateway_hosts):
+            yield AgentTask(kind="gateway", number=number, hostname=hostname)
+        fanout, hosts = self.fanout, self.fanout.swarm_hosts
         most = fanout.push_clients_per_process if self.via == "gateway" else fanout.kafka_clients_per_process
-        processes = math.ceil(self.clients / most)
+        least = max(1, len(hosts), len(self.gateway_hosts))
+        processes = min(self.clients, max(math.ceil(self.clients / most), least))
         bounds = [self.clients * number // processes for number in range(processes + 1)]
         for number in range(processes):
             first, end = bounds[number], bounds[number + 1]
-            yield AgentTask(kind="swarm", number=number, share=(first, end - first))
+            host = hosts[number % len(hosts)] if hosts else None
+            yield AgentTask(kind="swarm", number=number, share=(first, end - first), hostname=host)
 
 
 def points_of(fanout: Fanout, target: Target) -> Iterator[FanoutPoint]:

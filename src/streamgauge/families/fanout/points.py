@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -22,12 +22,13 @@ from streamgauge.tables.results import PERCENTILES
 _PLANNED = pa.schema(
     [
         *fields(pa.string(), "case", "series", "via", "scenario", "status", "status_reason"),
-        *fields(pa.int64(), "clients"),
+        *fields(pa.int64(), "clients", "fault_count"),
         *fields(pa.float64(), "mean_limit_ms"),
         *fields(pa.bool_(), "holds", "is_skipped", "is_conflated", "rested"),
     ]
 )
 _BITS = 8
+_OF_CASE = ("case",)
 
 
 def planned_points(session: SparkSession, plan: Plan, status: RunStatus) -> DataFrame:
@@ -50,6 +51,7 @@ def _planned_row(case: Case, ended: CaseStatus | None) -> Mapping[str, Any]:
         "status_reason": ended.reason if ended is not None else None,
         "mean_limit_ms": 1000 * point.fanout.mean_limit,
         "is_conflated": point.is_conflated,
+        "fault_count": sum(1 for fault in case.faults if fault.began_ns is not None),
         "rested": None if case.warm_up is None else case.warm_up.rested,
     }
 
@@ -72,10 +74,10 @@ def latency_counts(samples: DataFrame) -> DataFrame:
     )
 
 
-def _latency(samples: DataFrame) -> DataFrame:
+def latency(samples: DataFrame, by: Sequence[str] = _OF_CASE) -> DataFrame:
     measured = samples.where(~fn.col("is_warm_up"))
     ranks = fn.array(*(fn.lit(rank) for rank in PERCENTILES.values()))
-    summed = measured.groupBy("case").agg(
+    summed = measured.groupBy(*by).agg(
         fn.count("*").alias("samples"),
         fn.mean("latency_ms").alias("mean_ms"),
         fn.stddev_samp("latency_ms").alias("sd_ms"),
@@ -84,7 +86,7 @@ def _latency(samples: DataFrame) -> DataFrame:
         fn.percentile("latency_ms", ranks).alias("ranked"),
     )
     ranked = [fn.col("ranked")[place].alias(f"{name}_ms") for place, name in enumerate(PERCENTILES)]
-    return summed.select("case", "samples", "mean_ms", "sd_ms", "min_ms", "max_ms", *ranked)
+    return summed.select(*by, "samples", "mean_ms", "sd_ms", "min_ms", "max_ms", *ranked)
 
 
 def latency_by_second(samples: DataFrame, generated: DataFrame) -> DataFrame:
@@ -114,15 +116,13 @@ def _seconds(samples: DataFrame) -> DataFrame:
     )
 
 
-def _accounting(samples: DataFrame, clients: DataFrame) -> DataFrame:
+def accounting(samples: DataFrame, clients: DataFrame, by: Sequence[str] = _OF_CASE) -> DataFrame:
     """Measured clients by the names of what they got, the others by how much they got."""
     known = samples.where(fn.col("intended_ns").isNotNull())
     named = known.groupBy("case", "client").agg(
         fn.countDistinct("stamp_ns").alias("distinct"), fn.count("*").alias("copies")
     )
-    strays = (
-        samples.where(fn.col("intended_ns").isNull()).groupBy("case").agg(fn.count("*").alias("unexpected"))
-    )
+    strays = samples.where(fn.col("intended_ns").isNull()).groupBy(*by).agg(fn.count("*").alias("unexpected"))
     each = clients.join(named, on=["case", "client"], how="left").fillna({"distinct": 0, "copies": 0})
     got = fn.when(fn.col("is_measured"), fn.col("distinct")).otherwise(
         fn.least(fn.col("updates"), fn.col("expected"))
@@ -130,7 +130,8 @@ def _accounting(samples: DataFrame, clients: DataFrame) -> DataFrame:
     again = fn.when(fn.col("is_measured"), fn.col("copies") - fn.col("distinct")).otherwise(
         fn.greatest(fn.col("updates") - fn.col("expected"), fn.lit(0))
     )
-    total = each.groupBy("case").agg(
+    total = each.groupBy(*by).agg(
+        fn.count("*").alias("clients"),
         fn.sum("expected").alias("expected"),
         fn.sum("updates").alias("received"),
         fn.sum(fn.greatest(fn.col("expected") - got, fn.lit(0))).alias("missing"),
@@ -138,7 +139,7 @@ def _accounting(samples: DataFrame, clients: DataFrame) -> DataFrame:
         fn.sum(again).alias("duplicate"),
         fn.sum(fn.col("is_measured").cast("long")).alias("measured_clients"),
     )
-    return total.join(strays, on="case", how="left")
+    return total.join(strays, on=list(by), how="left")
 
 
 def _sending(generated: DataFrame) -> DataFrame:
@@ -219,9 +220,9 @@ def points(
     usage_samples: DataFrame,
 ) -> DataFrame:
     """One row a case, also of those that did not run; not judged yet."""
-    sending, accounts = _sending(generated), _accounting(samples, clients)
+    sending, accounts = _sending(generated), accounting(samples, clients).drop("clients")
     parts = [
-        _latency(samples),
+        latency(samples),
         _seconds(samples),
         accounts,
         sending.drop("begin_ns", "end_ns"),

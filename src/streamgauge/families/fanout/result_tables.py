@@ -89,4 +89,33 @@ POINT_SECONDS = Table(
     ),
 )
 
-FANOUT_TABLES = (POINTS, LATENCY_COUNTS, POINT_SECONDS, RESOURCES, CAUSES)
+POINT_HOSTS = Table(
+    "point_hosts",
+    "one host of one case: what its clients got, and what its processes used",
+    (
+        _CASE,
+        Column("hostname", "string", "name of the machine; a follower's own"),
+        Column("agents", "string", "those on it, with commas between"),
+        Column("clients", "int64", "clients on it"),
+        Column("expected", "int64", "updates due to them"),
+        Column("received", "int64", "updates that came"),
+        Column("missing", "int64", "updates that did not, conflated ones among them"),
+        Column("duplicate", "int64", "updates that a client got once more"),
+        Column("unexpected", "int64", "updates of measured clients that nobody sent"),
+        Column("samples", "int64", "updates of measured clients, warm-up not counted"),
+        *(
+            Column(f"{name}_ms", "float64", "latency of these", True)
+            for name in ("mean", "p50", "p99", "max")
+        ),
+        Column("cpu_cores", "float64", "cores kept busy by the agents and gateways on it", nullable=True),
+        Column(
+            "clock_error_ms",
+            "float64",
+            "how far its clock may be from where it was taken to be; null: it is the reference",
+            nullable=True,
+            is_new=True,
+        ),
+    ),
+)
+
+FANOUT_TABLES = (POINTS, LATENCY_COUNTS, POINT_SECONDS, POINT_HOSTS, RESOURCES, CAUSES)

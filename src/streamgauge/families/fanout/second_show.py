@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from streamgauge.core.fault_figures import FaultFigures
 from streamgauge.families.fanout.document import Point
 from streamgauge.families.fanout.point_names import place_name
 from streamgauge.families.fanout.result_tables import POINT_SECONDS, WATCHED
+from streamgauge.report.fault_show import fault_bands
 from streamgauge.report.medium import ON_PAGE
 from streamgauge.report.plot_parts import Axis, Band, NumberText, Plot, Series, Style, line_style, short
 from streamgauge.report.result_tables import ResultTables, Row
@@ -24,13 +26,13 @@ def second_sections(points: list[Point], tables: ResultTables) -> Iterator[Secti
         if seconds:
             yield Section(
                 f"By second: {place_name(point)}",
-                [Figures(second_plots(seconds)), second_table(seconds)],
+                [Figures(second_plots(seconds, point.faults)), second_table(seconds)],
                 is_open=False,
                 where=ON_PAGE,
             )
 
 
-def second_plots(seconds: list[Row]) -> list[Plot]:
+def second_plots(seconds: list[Row], faults: Sequence[FaultFigures] = ()) -> list[Plot]:
     roles = _seen(seconds)
     latency = [_line(seconds, f"{name}_ms", name, style, "ms") for name, style in _LATENCIES.items()]
     styles = {role: line_style(number, 1.75) for number, role in enumerate(roles)}
@@ -47,8 +49,9 @@ def second_plots(seconds: list[Row]) -> list[Plot]:
         "Memory over time": (memory, "MiB"),
     }
     across = Axis("seconds since the first message", from_zero=True)
+    bands = [*_warm_up(seconds), *fault_bands(faults, seconds[-1]["second"] + 1)]
     return [
-        Plot(title, lines, across, Axis(unit, from_zero=True), reading="across", bands=_warm_up(seconds))
+        Plot(title, lines, across, Axis(unit, from_zero=True), reading="across", bands=bands)
         for title, (lines, unit) in drawn.items()
         if lines
     ]

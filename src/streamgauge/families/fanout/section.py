@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, SerializeAsAny, field_validator, model_validator
 
 from streamgauge.drivers.swarm import MessageKind
 from streamgauge.families.fanout.names import ScenarioName
+from streamgauge.spec.fault import FaultSpec
 from streamgauge.spec.model import Bytes, Count, RatePerS, Seconds, SpecModel, distinct
 from streamgauge.spec.topics import Topics
 
@@ -37,7 +38,7 @@ class Scenario:
     fields: dict[str, str]
     """Of an item: name → what the gateway extracts; with keys, an item is a key's."""
     json: bool = False
-    """The gateway reads values as JSON; else they are text."""
+    """The gateway reads values as JSON; otherwise they are text."""
     diff: Diff | None = None
     meaning: str = ""
 
@@ -102,21 +103,32 @@ class Fanout(SpecModel):
     max_frequency: Annotated[float, Field(gt=0)] | Literal["unfiltered", "unlimited"] = "unfiltered"
     """Of a gateway's subscriptions; with a number, updates a second that conflation leaves."""
     fields: tuple[str, ...] = ()
-    """Those that a gateway's clients ask for; else all."""
+    """Those that a gateway's clients subscribe to; by default all."""
     ramp_up_per_s: Annotated[RatePerS, Field(gt=0)] | None = None
-    """New clients a second, all processes together; else 2,000 of a gateway's, 200 of Kafka's."""
+    """New clients per second, all processes together; by default 2,000 for a gateway, 200 for Kafka."""
     push_clients_per_process: Annotated[Count, Field(ge=1)] = 19_000
     kafka_clients_per_process: Annotated[Count, Field(ge=1)] = 1000
     gateway_processes: Annotated[Count, Field(ge=1)] | None = None
     """Else as many as hold the clients at 17,000 each."""
+    gateway_hosts: tuple[str, ...] = ()
+    """Followers on each of which a gateway is started; by default there is one, on the launcher's host."""
+    swarm_hosts: tuple[str, ...] = ()
+    """Followers that the clients are on, in equal shares; by default wherever there is a slot."""
     mean_limit: Annotated[Seconds, Field(gt=0)] = 5.0
     """A series ends when the mean latency is above, or when not everything was delivered."""
     drain_timeout: Annotated[Seconds, Field(gt=0)] = 20.0
     broker_metrics: tuple[str, ...] = ()
     """http://host:port/metrics of brokers that run elsewhere: Prometheus's text, with CPU and memory."""
     topics: Topics = Topics(name="LTest", own_names=True)
+    faults: tuple[SerializeAsAny[FaultSpec], ...] = ()
+    """What is done meanwhile to the gateway that the run starts; clients then come back by themselves."""
 
     _distinct = field_validator("clients", "scenarios")(distinct)
+
+    @field_validator("gateway_hosts", "swarm_hosts")
+    @classmethod
+    def _each_once(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        return distinct(hosts) if hosts else hosts
 
     @field_validator("warm_up", mode="before")
     @classmethod
@@ -148,6 +160,13 @@ class Fanout(SpecModel):
                 )
             if self.fields and _stamp_field(name) not in self.fields:
                 raise ValueError(f"fields: {_stamp_field(name)} is needed: it carries the time")
+        return self
+
+    @model_validator(mode="after")
+    def _faults_in_time(self) -> Fanout:
+        late = [fault for fault in self.faults if fault.at >= self.duration]
+        if late:
+            raise ValueError(f"faults: at {late[0].at:g} s the case is over, which lasts {self.duration:g} s")
         return self
 
     def producers_of(self, scenario: ScenarioName) -> int:

@@ -13,6 +13,7 @@ from streamgauge.families.fanout.result_tables import LATENCY_COUNTS
 from streamgauge.families.fanout.second_show import second_sections
 from streamgauge.families.fanout.tables import fanout_tables, verdict_table
 from streamgauge.report.cause_words import cause_text
+from streamgauge.report.fault_show import fault_blocks
 from streamgauge.report.medium import EVERYWHERE, ON_PAGE, ON_PAPER, Tone
 from streamgauge.report.pictures import ENDINGS, pictures
 from streamgauge.report.plot_parts import Plot
@@ -23,11 +24,11 @@ from streamgauge.report.verdict_show import run_badge, run_reason, run_verdicts
 from streamgauge.report.warm_up_figure import warm_up_figure
 
 READING = (
-    "Latency runs from the time a message was due to the time a client had it decoded. It is of the clients "
-    "that were drawn to be measured, at random over the order of connecting; all other clients count their "
-    "updates, and every update of every client is accounted for.",
-    "A series ends at the first number of clients at which not everything was delivered, or at which the "
-    "mean is above the limit: x.",
+    "Latency runs from the time a message was due to the time a client had decoded it. It is measured at "
+    "clients drawn at random over the order of connecting; all other clients count their updates, and every "
+    "update of every client is accounted for.",
+    "A series ends at the first number of clients at which not everything was delivered, or the mean was "
+    "above the limit; it is marked with x.",
 )
 
 
@@ -37,7 +38,10 @@ def show_fanout(document: FanoutDocument, tables: ResultTables) -> Shown:
     held = [point for point in points if point.holds]
     sections = [
         Section("By clients", [Figures(list(fanout_plots(points).values()))], where=ON_PAGE),
-        Section("Points", [verdict_table(points), *_remarks(points), Figures(_warm_ups(points))]),
+        Section(
+            "Points",
+            [verdict_table(points), *_remarks(points), *_faults(points), Figures(_warm_ups(points))],
+        ),
         Section("Tables", fanout_tables(fanout)),
         *second_sections(points, tables),
         Section("What was published", _published(fanout)),
@@ -62,6 +66,15 @@ def _warm_ups(points: list[Point]) -> list[Plot]:
     """Of those that went on until the load was at rest."""
     drawn = (warm_up_figure(point.warm_up_course, f"Warm-up, {place_name(point)}") for point in points)
     return [plot for plot in drawn if plot is not None]
+
+
+def _faults(points: list[Point]) -> list[Block]:
+    """Updates of measured clients: what the others missed is in the accounting, without its time."""
+    blocks: list[Block] = []
+    for point in points:
+        heading = f"Faults, {place_name(point)}"
+        blocks += fault_blocks(point.faults, heading, "An update to a measured client")
+    return blocks
 
 
 def _pictures(points: list[Point]) -> dict[str, Callable[[], str | bytes]]:
@@ -95,7 +108,7 @@ def _missing_fact(held: list[Point]) -> Fact:
     tone = Tone.BAD if missing else Tone.GOOD if expected else Tone.WARN
     lines = ["at the points that held"]
     if conflated := sum(point.accounting.conflated or 0 for point in held):
-        lines.append(f"{conflated:,} more were conflated, as asked for")
+        lines.append(f"{conflated:,} more were conflated, as requested")
     return Fact("Missing", count_text(missing), f"of {expected:,} updates", lines, tone)
 
 

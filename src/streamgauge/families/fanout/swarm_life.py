@@ -9,8 +9,9 @@ import numpy as np
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.rendezvous import Rendezvous
 from streamgauge.core.clock import NS_PER_S, now_ns
-from streamgauge.drivers.swarm import Swarm, SwarmOptions
-from streamgauge.families.fanout.event_tables import CLIENTS, NO_KEY, TRAFFIC, UPDATES
+from streamgauge.drivers.swarm import Outage, Swarm, SwarmOptions
+from streamgauge.families.fanout.event_tables import CLIENTS, NO_KEY, OUTAGES, TRAFFIC, UPDATES
+from streamgauge.families.fanout.gateway_life import gateway_endpoints
 from streamgauge.families.fanout.heard_updates import HeardUpdates, LiveSamples, NewUpdates
 from streamgauge.families.fanout.life import FanoutLife
 from streamgauge.families.fanout.scenario_messages import keys_of
@@ -38,14 +39,22 @@ class SwarmLife(FanoutLife):
         self._after: SocketTraffic | None = None
 
     def run(self, rendezvous: Rendezvous) -> None:
-        driver = self.open_driver()
+        assignment = self.assignment
+        driver = self.open_driver(
+            gateway_endpoints(
+                assignment.run_dir, assignment.case, self.point, assignment.task.number, CONNECT_DEADLINE_S
+            )
+        )
         self._swarm = swarm = driver.swarm(self._options(), self._heard, self._updates.extend)
         swarm.connect(CONNECT_DEADLINE_S, lambda: not rendezvous.stopping())
         self.manifest.settings = swarm.settings_in_force()
         reading = self.mark_connected()
         start = rendezvous.ready(reading, meanwhile=lambda: swarm.serve(_SERVE_S))
         self._before = socket_traffic()
-        planned, wall_offset_ns = self.point.schedule(start.at_ns), reading.wall_offset_ns
+        planned = self.point.schedule(start.at_ns)
+        # The time in a message is that of the host that sent it.
+        of_generator_ns = start.wall_offset_of_producer_ns(0)
+        wall_offset_ns = reading.wall_offset_ns if of_generator_ns is None else of_generator_ns
         self._samples = LiveSamples(
             self._updates, lambda: self.known_by_now(planned, rendezvous), wall_offset_ns
         )
@@ -86,6 +95,7 @@ class SwarmLife(FanoutLife):
             fields=point.fields,
             max_frequency=fanout.max_frequency,
             ramp_up_per_s=point.ramp_up_per_s / processes,
+            comes_back=bool(point.faults),
         )
 
     def _heard(self, place: int, stamp: str, received_ns: int) -> None:
@@ -167,8 +177,19 @@ class SwarmLife(FanoutLife):
                 "expected": self._expected_counts(swarm),
             },
         )
+        if swarm.outages:
+            self.files.write_rows(OUTAGES, [self._outage_row(outage, first) for outage in swarm.outages])
         if self._before is not None and self._after is not None:
             self.files.write_rows(TRAFFIC, [self._traffic_row(self._before, self._after)])
+
+    def _outage_row(self, outage: Outage, first: int) -> dict[str, object]:
+        offset_ns = self.reference_offset_ns
+        back_ns = outage.back_ns
+        return {
+            "client": first + outage.place,
+            "lost_ns": outage.lost_ns + offset_ns,
+            "back_ns": None if back_ns is None else back_ns + offset_ns,
+        }
 
     def _traffic_row(self, before: SocketTraffic, after: SocketTraffic) -> dict[str, object]:
         count = self._schedule.message_count if self._schedule is not None else None

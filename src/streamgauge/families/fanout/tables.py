@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from streamgauge.core.verdicts import Validity
 from streamgauge.families.fanout.accounting_tables import accounting_table, conflation_tables
 from streamgauge.families.fanout.document import GATEWAY, FanoutFound, Point, Saving
+from streamgauge.families.fanout.host_table import host_tables
 from streamgauge.families.fanout.point_names import clients_text, place_name
 from streamgauge.families.fanout.result_tables import ROLES
 from streamgauge.plan.warm_up_file import WarmUpEnding
@@ -53,6 +54,7 @@ def fanout_tables(fanout: FanoutFound) -> list[Table]:
             accounting_table(f"{name}: every update", points),
             *conflation_tables(f"{name}: conflation", points),
             *_use_tables(name, points, fanout.servers_there),
+            *host_tables(f"{name}: by host", points),
         ]
     if fanout.savings:
         tables.append(_savings_table(fanout.savings))

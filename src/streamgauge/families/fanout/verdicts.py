@@ -61,6 +61,7 @@ def _judged(row: Row) -> Judged:
         p99_ms=row["p99_ms"],
         lag_p99_ms=row["lag_p99_ms"],
         rested=row["rested"],
+        fault_count=row["fault_count"],
         medians_ms=[second["p50"] for second in row["seconds"] or ()],
         limit=Limit.MACHINE_CPU if share is not None and share > MACHINE_BUSY_SHARE else None,
         machine_share=share,

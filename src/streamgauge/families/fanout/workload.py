@@ -23,3 +23,12 @@ class FanoutWorkload(Workload):
         if unknown:
             raise ValueError(f"fanout.groups: there is no target {unknown[0]!r}")
         return self
+
+    @model_validator(mode="after")
+    def _gateways_of_its_own(self) -> FanoutWorkload:
+        there = [target.name for target in self.targets if target.settings.get("gateway")]
+        if self.fanout.gateway_hosts and there:
+            raise ValueError(
+                f"fanout.gateway_hosts: target {there[0]} names a gateway that runs; leave out one of them"
+            )
+        return self
