@@ -36,7 +36,7 @@ def searched(run_here: Streamgauge, tmp_path_factory: pytest.TempPathFactory) ->
     latency = {"law": "lognormal", "median_ms": 2.0, "sigma": 0.3}
     flags = (
         *("--target", target(folder, capacity_per_s=KNEE_PER_S, latency=latency)),
-        *("--from", "2k/s", "--within", "4", "--step-time", "500ms"),
+        *("--from", "2k/s", "--within", "10", "--step-time", "500ms"),
     )
     said = folder / "said.txt"
     with said.open("w") as errors:
@@ -67,7 +67,8 @@ def test_the_knee_is_found(document: dict[str, Any]) -> None:
     limit = document["limit"]
     assert document["status"] == "ok"
     assert limit["held_per_s"] == pytest.approx(KNEE_PER_S, rel=0.05)
-    assert limit["held_per_s"] < limit["broken_per_s"] <= 1.041 * limit["held_per_s"]
+    # To a hundredth is asked of the search itself, by laws (test_rate_search).
+    assert limit["held_per_s"] < limit["broken_per_s"] <= 1.101 * limit["held_per_s"]
     assert limit["ending"] == "found"
     assert limit["slo"] == ["p99<20ms", "lost=0"]
 
@@ -78,6 +79,7 @@ def test_every_step_was_verified_by_a_repeat(document: dict[str, Any]) -> None:
         assert len(step["trials"]) in (2, 3)
         assert [trial["holds"] for trial in step["trials"]].count(step["holds"]) >= 2
         assert all(bool(trial["missed"]) != trial["holds"] for trial in step["trials"])
+        assert {trial["outcome"] for trial in step["trials"]} <= {"met", "missed"}, "steps of half a second"
 
 
 @pytest.mark.spark

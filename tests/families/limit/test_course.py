@@ -8,9 +8,10 @@ import pytest
 from rich.console import Console
 
 from streamgauge.core.errors import BadInput
+from streamgauge.core.outcomes import Outcome
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
-from streamgauge.families.limit.course import SearchCourse
+from streamgauge.families.limit.course import Look, SearchCourse
 from streamgauge.families.limit.search_file import read_search, state_of
 from streamgauge.launch.live_wish import LiveMode, LiveWish
 from streamgauge.launch.progress import RunProgress
@@ -46,7 +47,7 @@ def look(run: RunDir, case: Case) -> dict[str, float | None]:
     return {"p99": 200.0 if late else 5.0, "delivered_per_s": case.load.rate, "sent": 2 * case.load.rate}
 
 
-def lead(run: RunDir, most: int = 100, records: RunRecords | None = None) -> SearchCourse:
+def lead(run: RunDir, most: int = 100, records: RunRecords | None = None, look: Look = look) -> SearchCourse:
     """Run at most so many cases, each of them well."""
     plan = read_plan(run)
     records = records or RunRecords.new(run, "local")
@@ -110,6 +111,18 @@ def test_a_case_that_broke_does_not_hold(run: RunDir) -> None:
     next(cases)
     [trial] = read_search(run).trials
     assert trial.missed == ["agent producer-0 died"]
+
+
+def test_when_no_rate_can_be_decided_the_search_has_not_failed(run: RunDir) -> None:
+    """Nobody knows: that is another exit code than a miss."""
+
+    def rising(run: RunDir, case: Case) -> dict[str, float | None]:
+        return {**look(run, case), "p99": 5.0, "rose_from_ms": 1.0, "rose_to_ms": 4.0}
+
+    assert lead(run, look=rising).failure() is None
+    record = read_search(run)
+    assert record.ended == "not decidable"
+    assert {trial.outcome for trial in record.trials} == {Outcome.NOT_DECIDABLE}
 
 
 def test_no_step_begins_that_would_end_too_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamgauge.families.limit.rate_search import RateSearch, Trial, judge
+from streamgauge.core.outcomes import Outcome
+from streamgauge.families.limit.rate_search import Judgement, RateSearch, Trial, judge
 from streamgauge.families.limit.section import Search
 from tests.core.properties import untimed
 
@@ -64,8 +65,8 @@ def test_a_third_trial_settles_what_two_disagree_on() -> None:
     found, trials = searched(search_of(to=2000), holds)
     rates = [trial.rate_per_s for trial in trials]
     assert rates[:6] == [1000, 1000, 1000, 2000, 2000, 2000]
-    assert next(step for step in found.steps if step.rate_per_s == 1000).holds is True
-    assert next(step for step in found.steps if step.rate_per_s == 2000).holds is False
+    assert next(step for step in found.steps if step.rate_per_s == 1000).outcome is Outcome.MET
+    assert next(step for step in found.steps if step.rate_per_s == 2000).outcome is Outcome.MISSED
 
 
 def test_steps_go_down_when_the_first_does_not_hold() -> None:
@@ -152,24 +153,84 @@ def test_a_rate_below_one_that_failed_counts_only_when_it_holds_itself() -> None
 def test_what_is_not_delivered_in_time_does_not_hold_however_lax_the_objective() -> None:
     search = search_of(slo=["p99<1h"])
     figures: dict[str, float | None] = {"p99": 900.0, "delivered_per_s": 800.0}
-    assert judge(search, 1000, figures, None) == ["only 800 of 1,000 messages a second were delivered"]
-    assert judge(search, 1000, {**figures, "delivered_per_s": 990.0}, None) == []
+    assert judge(search, 1000, figures, None).missed == ["only 800 of 1,000 messages a second were delivered"]
+    assert judge(search, 1000, {**figures, "delivered_per_s": 990.0}, None).missed == []
 
 
-def test_what_is_within_its_bounds_on_the_way_up_is_not_held() -> None:
+def test_what_is_within_its_bounds_on_the_way_up_is_not_decidable() -> None:
     figures: dict[str, float | None] = {"p99": 15.0, "delivered_per_s": 990.0}
     figures |= {"rose_from_ms": 1.0, "rose_to_ms": 14.0}
     said = "not at rest: the median of a second rose from 1 to 14 ms"
-    assert judge(search_of(slo=["p99<20ms"]), 1000, figures, None) == [said]
+    assert judge(search_of(slo=["p99<20ms"]), 1000, figures, None) == Judgement([], [said])
     for lax in (["p99<1s"], ["lost=0"]):
-        assert judge(search_of(slo=lax), 1000, {**figures, "lost": 0.0}, None) == []
-    [missed] = judge(search_of(slo=["p99<10ms"]), 1000, figures, None)
+        assert judge(search_of(slo=lax), 1000, {**figures, "lost": 0.0}, None) == Judgement([], [])
+    [missed] = judge(search_of(slo=["p99<10ms"]), 1000, figures, None).missed
     assert missed.startswith("p99 was 15 ms"), "that is reason enough"
+
+
+def test_what_misses_its_bounds_on_the_way_down_is_not_decidable() -> None:
+    figures: dict[str, float | None] = {"p99": 25.0, "lost": 0.0, "delivered_per_s": 990.0}
+    figures |= {"fell_from_ms": 9.0, "fell_to_ms": 1.0}
+    found = judge(search_of(), 1000, figures, None)
+    why = "p99 was 25 ms, not < 20 ms; not at rest: the median of a second fell from 9 to 1 ms"
+    assert found == Judgement([], [why])
+    assert judge(search_of(), 1000, {**figures, "p99": 15.0}, None) == Judgement([], []), "all the more"
+    assert judge(search_of(), 1000, {**figures, "lost": 1.0}, None).missed == ["lost was 1, not = 0"]
+    assert judge(search_of(), 1000, {**figures, "p99": None}, None).missed, "nothing fell that is not known"
+    assert judge(search_of(), 1000, figures, "an agent died").missed == ["an agent died"]
+
+
+def _undecided(rate: float) -> Trial:
+    return Trial("", rate, [], doubts=["not at rest"])
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ("??", Outcome.NOT_DECIDABLE),
+        ("+?", None),
+        ("+?+", Outcome.MET),
+        ("-?-", Outcome.MISSED),
+        ("+-?", Outcome.NOT_DECIDABLE),
+        ("++?", None),
+        ("++??", Outcome.NOT_DECIDABLE),
+        ("??++", Outcome.MET),
+    ],
+)
+def test_trials_that_decide_nothing_count_like_the_others(said: str, outcome: Outcome | None) -> None:
+    trials = [{"+": Trial("", 9, []), "-": Trial("", 9, ["x"]), "?": _undecided(9)}[sign] for sign in said]
+    [step] = RateSearch(search_of(), STEP_S, trials).steps
+    assert step.outcome is outcome
+
+
+def test_the_search_goes_on_below_what_is_not_decidable_and_says_so() -> None:
+    search, trials = search_of(), list[Trial]()
+    while (rate := RateSearch(search, STEP_S, trials).next_rate()) is not None:
+        is_open = 3000 < rate < 7000
+        trials.append(_undecided(rate) if is_open else Trial("", rate, [] if rate <= 3000 else ["x"]))
+        assert len(trials) < 60
+    found = RateSearch(search, STEP_S, trials)
+    assert found.held_per_s is not None
+    assert found.undecided_per_s is not None
+    assert found.held_per_s <= 3000 < found.undecided_per_s <= 1.022 * found.held_per_s
+    assert (found.ending, found.broken_per_s) == ("not decidable", None), "4,000/s were the ceiling"
+    known = RateSearch(search, STEP_S, [*trials, *[Trial("", 8000, ["x"])] * 2])
+    assert (known.ending, known.broken_per_s) == ("not decidable", 8000)
+
+
+def test_when_nothing_is_decidable_nothing_has_missed() -> None:
+    trials: list[Trial] = []
+    while (rate := RateSearch(search_of(), STEP_S, trials).next_rate()) is not None:
+        trials.append(_undecided(rate))
+        assert len(trials) < 60
+    found = RateSearch(search_of(), STEP_S, trials)
+    assert (found.ending, found.held_per_s, found.broken_per_s) == ("not decidable", None, None)
+    assert found.undecided_per_s == min(trial.rate_per_s for trial in trials)
 
 
 def test_a_case_that_is_not_whole_does_not_hold() -> None:
     figures: dict[str, float | None] = {"p99": 1.0, "lost": 0.0, "delivered_per_s": 1000.0}
-    assert judge(search_of(), 1000, figures, "an agent died") == ["an agent died"]
+    assert judge(search_of(), 1000, figures, "an agent died").missed == ["an agent died"]
 
 
 @pytest.mark.parametrize(
@@ -187,4 +248,4 @@ def test_a_case_that_is_not_whole_does_not_hold() -> None:
 def test_a_step_says_what_the_figure_was(
     slo: str, figures: dict[str, float | None], missed: list[str]
 ) -> None:
-    assert judge(search_of(slo=[slo]), 1000, figures, None) == missed
+    assert judge(search_of(slo=[slo]), 1000, figures, None) == Judgement(missed, [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -12,8 +13,9 @@ import pytest
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.verdicts import Validity
+from streamgauge.families.limit.answer import limit_answer, limit_answer_text
 from streamgauge.families.limit.document import LimitDocument
-from streamgauge.families.limit.search_file import SearchRecord, write_search
+from streamgauge.families.limit.search_file import SearchRecord, read_search, write_search
 from streamgauge.families.limit.show import curve_figure, steps_table
 from streamgauge.report.csv_renderer import shown_csv
 from streamgauge.report.document import document_text
@@ -68,9 +70,44 @@ def test_a_search_that_was_cut_off_is_told_as_far_as_it_came(tmp_path: Path) -> 
     run = limit_run(tmp_path / "run")
     write_search(run, SearchRecord())
     text = console_text(run)
-    assert "Not known yet at which rate" in text
+    assert "It is not known yet at which rate" in text
     assert "the search has not come to its end" in text
-    assert "Not known yet" in page(run)
+    assert "It is not known yet" in page(run)
+
+
+def test_what_is_not_decidable_is_said_and_is_not_missed(tmp_path: Path) -> None:
+    run = limit_run(tmp_path / "run")
+    record = read_search(run)
+    trials = [
+        replace(trial, missed=[], doubts=["not at rest"]) if trial.rate_per_s == 2828 else trial
+        for trial in record.trials
+    ]
+    write_search(run, SearchRecord(trials, "not decidable"))
+    text = console_text(run)
+    assert "2,000/s hold p99<20ms and lost=0; 2,828/s are not decidable; 4,000/s do not." in " ".join(
+        text.split()
+    )
+    assert "009? 010? 011?" in text
+    assert "trials did not come to rest" in " ".join(text.split())
+    document = results_document(run)
+    assert isinstance(document, LimitDocument)
+    jsonschema.validate(json.loads(document_text(document)), results_schema())
+    assert [step.outcome for step in document.limit.steps] == ["met", "met", "not_decidable", "missed"]
+    assert [step.holds for step in document.limit.steps] == [True, True, None, False]
+    assert limit_answer_text(limit_answer(document)).startswith(
+        "2,000/s hold p99<20ms and lost=0, 2,828/s are not decidable, 4,000/s do not"
+    )
+
+
+def test_when_nothing_is_decidable_neither_are_the_objectives(tmp_path: Path) -> None:
+    run = limit_run(tmp_path / "run")
+    trials = [replace(trial, missed=[], doubts=["not at rest"]) for trial in read_search(run).trials]
+    write_search(run, SearchRecord(trials, "not decidable"))
+    document = results_document(run)
+    assert isinstance(document, LimitDocument)
+    assert document.objectives in (None, "not_decidable")
+    assert document.limit.undecided_per_s == 1000
+    assert "No rate that was tried is known to hold" in console_text(run)
 
 
 def test_the_csv_has_a_row_a_trial_with_both_verdicts(run: RunDir) -> None:

@@ -102,10 +102,12 @@ def test_a_settings_file_reaches_the_clients(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def run(run_here: Streamgauge, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(kafka: str, run_here: Streamgauge, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("runs")
+    env = out.with_name(f"{out.name}.env")
+    env.write_text(f"kafka.bootstrapServers={kafka}\n")
     flags = ["--rps", "500", "--iterations", "500", "--warm-up", "100", "--force", "--out", str(out)]
-    done = run_here("transports", "--transport", "kafka,aeron", *flags)
+    done = run_here("transports", "--transport", "kafka,aeron", "--env-file", env, *flags)
     assert done.returncode == 0, done.stderr + done.stdout
     assert "Not alike: kafka (durable) and aeron-ipc, aeron-udp (nothing is kept)" in done.stdout
     return one_run(out)
@@ -205,7 +207,7 @@ class TestStreams:
         assert row["status"] != "ok"
         rows = csv.DictReader((run / "report" / "csv" / "transports.csv").read_text().splitlines())
         assert next(r["lost"] for r in rows if r["transport"] == "aeron-udp") == str(row["lost"])
-        share = f"{row['lost']} of 2,000 measured messages never came"
+        share = f"{row['lost']} of 2,000 measured messages never arrived"
         assert f"aeron-udp at 1K: {share}" in printed.replace("\n", " ")
         assert "acknowledged messages lost" not in printed
 

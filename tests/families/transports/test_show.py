@@ -76,8 +76,8 @@ def test_what_was_lost_is_said_as_the_table_has_it_and_as_the_verdict_has_it(
     document: TransportsDocument,
 ) -> None:
     said = list(remarks(document))
-    assert "log at 25K: 7 of 26,000 measured messages never came (0.027%)" in said
-    assert "log at 25K: 7 acked messages lost, though later ones of their partition came" in said
+    assert "log at 25K: 7 of 26,000 measured messages never arrived (0.027%)" in said
+    assert "log at 25K: 7 acked messages lost, although later ones in their partition arrived" in said
 
 
 def test_the_console_shows_the_same_rows(transports: RunDir) -> None:

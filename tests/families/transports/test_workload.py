@@ -31,6 +31,8 @@ def test_each_target_is_given_every_step() -> None:
         ("004", "log", 5000, 50),
     ]
     assert plan.cases[1].parameters == {"rate": 5000.0, "messages": 50}
+    assert [case.measures_itself for case in plan.cases] == [True, True, False, False]
+    assert not any(case.measures_itself for case in planned().cases)
     assert plan.section_as(Ladder).harness == "floor"
     assert Plan.model_validate(plan.model_dump(mode="json", by_alias=True)) == plan
 

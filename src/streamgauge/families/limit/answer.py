@@ -15,6 +15,7 @@ HIGHEST, NONE_HELD = "highest_rate_per_s", "lowest_rate_tried_per_s"
 def limit_answer(document: LimitDocument) -> Answer:
     found = document.limit
     about: dict[str, str | float | bool | None] = {"slo": " and ".join(found.slo)}
+    about["undecided_per_s"] = found.undecided_per_s
     about["limit"] = None if found.bottleneck.limit is None else LIMIT_WORDS[found.bottleneck.limit]
     claims = []
     if found.held_per_s is not None and document.validity is Validity.VALID:
@@ -41,8 +42,10 @@ def limit_answer_text(answer: Answer) -> str:
     slo, rate = claim.about["slo"], rate_per_s_text(claim.value)
     if claim.code == NONE_HELD:
         return f"No rate that was tried holds {slo}: the lowest was {rate}."
+    undecided = claim.about.get("undecided_per_s")
+    doubt = f", {rate_per_s_text(float(undecided))} are not decidable" if undecided is not None else ""
     if claim.high is None:
-        return f"{rate} hold {slo}, and no rate was found that does not."
+        return f"{rate} hold {slo}{doubt}, and no rate was found that does not."
     named = claim.about["limit"]
     why = f", and the limit is: {named}" if named else ""
-    return f"{rate} hold {slo}, {rate_per_s_text(claim.high)} do not{why}."
+    return f"{rate} hold {slo}{doubt}, {rate_per_s_text(claim.high)} do not{why}."

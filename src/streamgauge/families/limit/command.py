@@ -33,35 +33,38 @@ if TYPE_CHECKING:
 def limit(
     slo: Slo = None,
     start_rate: Annotated[
-        str, typer.Option("--from", metavar="RATE", help="Messages a second of the first step.")
+        str, typer.Option("--from", metavar="RATE", help="Messages per second of the first step.")
     ] = "1000",
     top_rate: Annotated[str, typer.Option("--to", metavar="RATE", help="No step goes beyond this.")] = "2M/s",
     factor: Annotated[
-        float, typer.Option(metavar="TIMES", help="From step to step, until one does not hold.")
+        float, typer.Option(metavar="TIMES", help="Growth from step to step, until one does not hold.")
     ] = 2.0,
     within: Annotated[
         float,
-        typer.Option(metavar="PERCENT", help="Between what holds and what does not, at the end."),
+        typer.Option(
+            metavar="PERCENT",
+            help="How close the highest rate that holds and the next that does not must be.",
+        ),
     ] = 2.0,
     duration: Annotated[str, time_option("How long a step is measured: 5s, 1min.")] = "5s",
-    warm_up: Annotated[str, time_option("Ahead of each step, at its rate, kept apart: 1s.")] = "1s",
-    time_limit: Annotated[str, time_option("The search ends by then, with what it knows.")] = "15min",
-    producers: Annotated[int, count_option("Producers, a process each.")] = 1,
-    consumers: Annotated[int, count_option("Consumers, a process each.")] = 1,
+    warm_up: Annotated[str, time_option("Sent before each step at its rate, and not measured: 1s.")] = "1s",
+    time_limit: Annotated[str, time_option("The search ends by then, with what it has found.")] = "15min",
+    producers: Annotated[int, count_option("Producers, each in its own process.")] = 1,
+    consumers: Annotated[int, count_option("Consumers, each in its own process.")] = 1,
     size: Annotated[str, size_option()] = "700",
     partitions: Annotated[
-        int | None, wish("Partitions of the topic; else one for each consumer.", metavar="COUNT")
+        int | None, wish("Partitions of the topic; by default one per consumer.", metavar="COUNT")
     ] = None,
     replicas: Replicas = 1,
     acks: Annotated[Acks, typer.Option(help="Who has to confirm a message.")] = Acks.all,
     topic_prefix: Annotated[
-        str, typer.Option(metavar="NAME", help="Topics' names begin so, one for each step.")
+        str, typer.Option(metavar="NAME", help="Prefix of the topics' names; there is a topic per step.")
     ] = "limit",
     bootstrap: Bootstrap = None,
     target: TargetFile = None,
     brokers: Brokers = None,
 ) -> Workload:
-    """Find the highest rate that holds objectives: steps upwards, then halving, every step twice."""
+    """Find the highest rate that meets objectives: step up, then halve the gap; each rate twice."""
     from streamgauge.flags.kafka_target import kafka_target, name_of
     from streamgauge.spec.loading import parse
     from streamgauge.spec.objective import flagged_objectives

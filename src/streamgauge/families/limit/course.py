@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from streamgauge.core.outcomes import Outcome
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
 from streamgauge.families.limit.cases import search_case
@@ -44,9 +45,10 @@ class SearchCourse:
         write_search(self._run, self._known)
 
     def failure(self) -> str | None:
-        """Cases beyond the limit are there to break; the search has failed when no rate holds."""
-        held = self._state().held_per_s
-        return "no rate that was tried holds the objectives" if held is None else None
+        """Cases beyond the limit are there to break; the search has failed when rates miss and none holds."""
+        state = self._state()
+        is_failed = state.held_per_s is None and state.ending != "not decidable"
+        return "no rate that was tried holds the objectives" if is_failed else None
 
     def _catch_up(self, progress: Telling) -> None:
         """Cases that ended just before the run was cut off, and were not judged yet."""
@@ -79,7 +81,8 @@ class SearchCourse:
         assert isinstance(rate, float), "a search has one rate a case"
         figures = self._look(self._run, case)
         problem = _problem(case, figures, self._records.status.cases[case.id])
-        trial = Trial(case.id, rate, judge(self._search, rate, figures, problem), figures, round(took_s, 3))
+        found = judge(self._search, rate, figures, problem)
+        trial = Trial(case.id, rate, found.missed, figures, round(took_s, 3), found.doubts)
         self._known.trials.append(trial)
         write_search(self._run, self._known)
         progress.tell(_line(trial))
@@ -101,5 +104,9 @@ def _problem(case: Case, figures: dict[str, float | None], status: CaseStatus) -
 def _line(trial: Trial) -> str:
     p99 = trial.figures.get("p99")
     latency = "" if p99 is None else f"  p99 {p99:,.4g} ms"
-    verdict = "holds" if trial.holds else f"misses: {'; '.join(trial.missed)}"
-    return f"case {trial.case}  {trial.rate_per_s:,.0f}/s{latency}  {verdict}"
+    words = {
+        Outcome.MET: "holds",
+        Outcome.MISSED: f"misses: {'; '.join(trial.missed)}",
+        Outcome.NOT_DECIDABLE: f"not decidable: {'; '.join(trial.doubts)}",
+    }
+    return f"case {trial.case}  {trial.rate_per_s:,.0f}/s{latency}  {words[trial.outcome]}"

@@ -25,20 +25,27 @@ class Ending(StrEnum):
     FOUND = "found"
     ALL_HELD = "all held"
     NONE_HELD = "none held"
+    NOT_DECIDABLE = "not decidable"
     TIME = "time"
 
 
 class Trial(Part):
     case: str
+    outcome: Outcome
     holds: bool
+    """whether that is met"""
     missed: list[str]
     """objectives that it missed, as the search noted them"""
+    doubts: list[str]
+    """why it is not decidable"""
 
 
 class Step(Part):
     rate_per_s: float
-    holds: bool | None
+    outcome: Outcome | None
     """null: trials do not agree yet"""
+    holds: bool | None
+    """whether that is met; null: not settled, or not decidable"""
     trials: list[Trial]
 
 
@@ -51,7 +58,9 @@ class LimitFound(Part):
     slo: list[str]
     """the objectives, as in p99<20ms"""
     held_per_s: float | None
-    """the highest rate that holds them, below all that do not"""
+    """the highest rate that holds them, below all that do not or are not decidable"""
+    undecided_per_s: float | None
+    """the lowest rate that is not decidable, if it lies below all that do not hold them"""
     broken_per_s: float | None
     """the lowest rate that does not"""
     within_percent: float
@@ -83,12 +92,12 @@ def limit_document(run: RunDir, plan: Plan, tables: ResultTables) -> LimitDocume
     cases = cases_of(plan, read_status(run), tables, by_figures_alone=True)
     by_case = {case.case: case for case in cases}
     # Cases of a search beyond the limit are there to break: the run is as good as what holds.
-    held = [
-        by_case[t.case] for s in found.steps if s.holds for t in s.trials if t.holds and t.case in by_case
-    ]
+    deciding = [trial for step in found.steps if step.holds for trial in step.trials]
+    held = [by_case[t.case] for t in deciding if t.outcome is Outcome.MET and t.case in by_case]
     part = LimitFound(
         slo=[str(objective) for objective in search.slo],
         held_per_s=found.held_per_s,
+        undecided_per_s=found.undecided_per_s,
         broken_per_s=found.broken_per_s,
         within_percent=search.within_percent,
         ending=None if record.ended is None else Ending(record.ended),
@@ -99,28 +108,46 @@ def limit_document(run: RunDir, plan: Plan, tables: ResultTables) -> LimitDocume
     head: dict[str, Any] = head_of(run, plan, by_case, counted=held or cases)
     document = LimitDocument(**head, cases=cases, limit=part)
     asked = worst_outcome(case.outcome for case in document.parts.values() if case.outcome)
-    document.objectives = Outcome.MISSED if asked and found.steps and found.held_per_s is None else asked
+    is_without = asked and found.steps and found.held_per_s is None
+    document.objectives = _without_a_rate(found) if is_without else asked
     return document
 
 
+def _without_a_rate(found: RateSearch) -> Outcome:
+    """What is to be said of objectives when there is no rate that is known to hold them."""
+    is_undecided = found.broken_per_s is None and found.undecided_per_s is not None
+    return Outcome.NOT_DECIDABLE if is_undecided else Outcome.MISSED
+
+
 def _step(step: RateStep) -> Step:
-    trials = [Trial(case=trial.case, holds=trial.holds, missed=trial.missed) for trial in step.trials]
-    return Step(rate_per_s=step.rate_per_s, holds=step.holds, trials=trials)
+    trials = [
+        Trial(
+            case=trial.case,
+            outcome=trial.outcome,
+            holds=trial.outcome is Outcome.MET,
+            missed=trial.missed,
+            doubts=trial.doubts,
+        )
+        for trial in step.trials
+    ]
+    holds = {Outcome.MET: True, Outcome.MISSED: False}.get(step.outcome) if step.outcome else None
+    return Step(rate_per_s=step.rate_per_s, outcome=step.outcome, holds=holds, trials=trials)
 
 
 def _bottleneck(found: RateSearch, by_case: dict[str, Case]) -> LimitBottleneck:
     """Of the lowest rate that does not hold, in whose trials something was at its end."""
-    broken = sorted((s for s in found.steps if s.holds is False), key=lambda step: step.rate_per_s)
+    missed = (step for step in found.steps if step.outcome is Outcome.MISSED)
+    broken = sorted(missed, key=lambda step: step.rate_per_s)
     if not broken:
         return LimitBottleneck(cause=cause(CauseCode.NO_STEP_MISSED))
     for step in broken:
-        cases = [by_case[t.case] for t in step.trials if not t.holds and t.case in by_case]
+        cases = [by_case[t.case] for t in step.trials if t.outcome is Outcome.MISSED and t.case in by_case]
         limits = [case for case in cases if case.bottleneck.limit not in (None, Limit.NONE)]
         if limits:
             named, _ = Counter(case.bottleneck.limit for case in limits).most_common(1)[0]
             case = next(case for case in limits if case.bottleneck.limit == named)
             return LimitBottleneck(limit=named, cause=case.bottleneck.cause, case=case.case)
-    trial = next(trial for trial in broken[0].trials if not trial.holds)
+    trial = next(trial for trial in broken[0].trials if trial.outcome is Outcome.MISSED)
     return _by_exclusion(by_case.get(trial.case), trial.case)
 
 

@@ -24,7 +24,7 @@ class Limit(Family["LimitWorkload"]):
     kind = "limit"
     marks = frozenset({"search"})
     commands: ClassVar = {
-        "limit": "Find the highest rate that holds objectives: steps upwards, then halving, every step twice."
+        "limit": "Find the highest rate that meets objectives: step up, then halve the gap; each rate twice."
     }
     field_words: ClassVar = {
         "search": "how the highest rate is looked for",

@@ -20,7 +20,7 @@ class Search(SpecModel):
     slo: tuple[Objective, ...] = Field(min_length=1)
     """Those of the workload's objectives that a step is judged by."""
     from_: Annotated[RatePerS, Field(ge=1)] = Field(default=1000.0, alias="from")
-    """Messages a second of the first step."""
+    "Messages per second of the first step."
     to: Annotated[RatePerS, Field(ge=1)] = 2_000_000.0
     """No step goes beyond this."""
     factor: float = Field(default=2.0, ge=1.1, le=10)

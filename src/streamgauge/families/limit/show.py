@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from streamgauge.core.outcomes import Outcome
 from streamgauge.core.verdicts import Validity, worst_validity
 from streamgauge.families.limit.document import Ending, LimitDocument, LimitFound, Step
 from streamgauge.report.case_document import Case
 from streamgauge.report.cases_show import show_cases
-from streamgauge.report.cause_words import LIMIT_WORDS, VALIDITY_WORDS, limit_text
+from streamgauge.report.cause_words import LIMIT_WORDS, OUTCOME_WORDS, VALIDITY_WORDS, limit_text
 from streamgauge.report.medium import Tone
 from streamgauge.report.plot_parts import Axis, Colour, NumberText, Plot, Series, Style, short, value_axis
 from streamgauge.report.quantities import NOTHING, plural, rate_per_s_text, s_text
@@ -21,14 +22,17 @@ from streamgauge.tables.percentile_support import is_supported
 
 _STATISTICS = ("p50", "p99", "p99_9", "max")
 _VERDICTS = {
-    True: ("holds", Tone.GOOD),
-    False: ("does not hold", Tone.BAD),
+    Outcome.MET: ("holds", Tone.GOOD),
+    Outcome.MISSED: ("does not hold", Tone.BAD),
+    Outcome.NOT_DECIDABLE: (OUTCOME_WORDS[Outcome.NOT_DECIDABLE], Tone.WARN),
     None: ("not settled", Tone.WARN),
 }
+_MARKS = {Outcome.MET: "✓", Outcome.MISSED: "✗", Outcome.NOT_DECIDABLE: "?"}
 _ENDINGS = {
-    Ending.FOUND: "the rate that holds and the one that does not are as near as was asked for",
+    Ending.FOUND: "the rate that holds and the one that does not are as close as requested",
     Ending.ALL_HELD: "every rate up to the highest allowed one holds",
     Ending.NONE_HELD: "no rate down to the lowest that is tried holds",
+    Ending.NOT_DECIDABLE: "above what holds, trials did not come to rest: longer steps would tell",
     Ending.TIME: "the time was up",
     None: "the search has not come to its end",
 }
@@ -74,14 +78,18 @@ def show_limit(document: LimitDocument, tables: ResultTables) -> Shown:
 def limit_sentence(limit: LimitFound) -> str:
     """The answer, and how well it is known."""
     slo = " and ".join(limit.slo)
-    held, broken = limit.held_per_s, limit.broken_per_s
+    held, broken, undecided = limit.held_per_s, limit.broken_per_s, limit.undecided_per_s
+    if held is None and undecided is not None:
+        lowest = rate_per_s_text(undecided)
+        return f"No rate that was tried is known to hold {slo}; the lowest, {lowest}, is not decidable."
     if held is None and broken is None:
-        return f"Not known yet at which rate {slo} hold."
+        return f"It is not known yet at which rate {slo} hold."
     if held is None:
         return f"No rate that was tried holds {slo}; the lowest was {rate_per_s_text(broken)}."
+    open_to_doubt = "" if undecided is None else f"{rate_per_s_text(undecided)} are not decidable; "
     if broken is None:
-        return f"{rate_per_s_text(held)} hold {slo}; no rate that does not was found."
-    return f"{rate_per_s_text(held)} hold {slo}; {rate_per_s_text(broken)} do not."
+        return f"{rate_per_s_text(held)} hold {slo}; {open_to_doubt}no rate was found that does not."
+    return f"{rate_per_s_text(held)} hold {slo}; {open_to_doubt}{rate_per_s_text(broken)} do not."
 
 
 def _answer(limit: LimitFound, *, is_good: bool) -> Fact:
@@ -90,6 +98,8 @@ def _answer(limit: LimitFound, *, is_good: bool) -> Fact:
     if limit.held_per_s is None:
         return Fact("Highest rate", NOTHING, lines=[limit_sentence(limit), by], tone=Tone.BAD)
     lines = [f"hold {' and '.join(limit.slo)}"]
+    if limit.undecided_per_s is not None:
+        lines.append(f"{rate_per_s_text(limit.undecided_per_s)} are not decidable")
     if limit.broken_per_s is not None:
         lines.append(f"{rate_per_s_text(limit.broken_per_s)} do not")
     tone = Tone.GOOD if is_good else Tone.WARN
@@ -98,7 +108,9 @@ def _answer(limit: LimitFound, *, is_good: bool) -> Fact:
 
 def _deciding(document: LimitDocument, step: Step) -> list[Case]:
     """The trials that decided a step; the marks tell of the others."""
-    ids = [trial.case for trial in step.trials if step.holds is None or trial.holds == step.holds]
+    ids = [trial.case for trial in step.trials if step.outcome in (None, trial.outcome)]
+    # Of trials that are all different none decided.
+    ids = ids or [trial.case for trial in step.trials]
     return [case for case in document.cases if case.case in ids]
 
 
@@ -116,14 +128,14 @@ def steps_table(document: LimitDocument) -> Table:
     rows = []
     for step in document.limit.steps:
         cases = _deciding(document, step)
-        words, tone = _VERDICTS[step.holds]
+        words, tone = _VERDICTS[step.outcome]
         validity = worst_validity(case.validity.verdict for case in cases)
         if tone is Tone.GOOD and validity is not Validity.VALID:
             tone = Tone.WARN  # what holds by figures that may not be quoted is no good news yet
         delivered = [case.throughput.received_messages_per_s for case in cases]
         known = [per_s for per_s in delivered if per_s is not None]
-        marks = " ".join(f"{trial.case}{'✓' if trial.holds else '✗'}" for trial in step.trials)
-        missed = dict.fromkeys(why for trial in step.trials for why in trial.missed)
+        marks = " ".join(f"{trial.case}{_MARKS[trial.outcome]}" for trial in step.trials)
+        missed = dict.fromkeys(why for trial in step.trials for why in (*trial.missed, *trial.doubts))
         rows.append(
             row(
                 Cell(step.rate_per_s),
@@ -161,18 +173,20 @@ def trials_table(document: LimitDocument) -> Table:
                     step.rate_per_s,
                     trial.case,
                     trial.holds,
+                    trial.outcome.value,
                     *(getattr(case.latency_ms.intended_to_received, name) for name in names),
                     case.throughput.received_messages_per_s,
                     case.bottleneck.limit.value if case.bottleneck.limit else None,
                     case.integrity.verdict.value,
                     case.validity.verdict.value,
-                    "; ".join(trial.missed),
+                    "; ".join((*trial.missed, *trial.doubts)),
                 )
             )
     columns = [
         Column("rate_per_s", Unit.NUMBER),
         Column("case"),
         Column("holds"),
+        Column("outcome"),
         *(Column(name, Unit.MS) for name in names),
         Column("received_per_s", Unit.NUMBER),
         *(Column(name) for name in ("bottleneck", "integrity", "validity", "missed")),

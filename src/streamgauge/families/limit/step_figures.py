@@ -24,7 +24,7 @@ from streamgauge.analysis.storage import read_few_events
 from streamgauge.analysis.throughput import throughput
 from streamgauge.core.percentiles import percentile_ms
 from streamgauge.core.run_dir import RunDir
-from streamgauge.families.limit.rate_search import DELIVERED, ROSE_FROM, ROSE_TO
+from streamgauge.families.limit.rate_search import DELIVERED, FELL_FROM, FELL_TO, ROSE_FROM, ROSE_TO
 from streamgauge.plan.cases import Case
 from streamgauge.spec.metrics import Metric
 from streamgauge.tables.events import MARKS, RECEIVES, SENDS
@@ -55,7 +55,7 @@ def step_figures(run: RunDir, case: Case, metrics: Iterable[Metric] = ()) -> dic
         **{name: float(counts[name]) for name in _COUNTS},
         DELIVERED: rates.get("received_messages_per_s"),
         **_latencies(found.joined.buckets, metrics),
-        **_rise(found.joined.buckets),
+        **_change(found.joined.buckets),
     }
 
 
@@ -70,14 +70,15 @@ def _latencies(buckets: pa.Table, metrics: Iterable[Metric]) -> dict[str, float 
     return found
 
 
-def _rise(buckets: pa.Table) -> dict[str, float | None]:
-    """From where to where the median of a second rose, if it did so while the step was measured."""
+def _change(buckets: pa.Table) -> dict[str, float | None]:
+    """From where to where the median of a second went, if it did so while the step was measured."""
     seconds = latency(buckets).filter((pc.field("scope") == SECOND) & (pc.field("leg") == _LEG))
     rows = whole_seconds(seconds.sort_by("second").to_pylist())
     change = unrest([row["p50"] for row in rows])
-    if change is None or change.after_ms < change.before_ms:
+    if change is None:
         return {}
-    return {ROSE_FROM: change.before_ms, ROSE_TO: change.after_ms}
+    names = (FELL_FROM, FELL_TO) if change.after_ms < change.before_ms else (ROSE_FROM, ROSE_TO)
+    return dict(zip(names, (change.before_ms, change.after_ms), strict=True))
 
 
 def _percentile(buckets: pa.Table, share: float) -> float:

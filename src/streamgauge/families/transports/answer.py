@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamgauge.comparing.differences import BETWEEN_RUNS_PERCENT
+from streamgauge.comparing.between_runs import usual_sd
 from streamgauge.comparing.estimates import Estimate
 from streamgauge.comparing.measured import measured_cases
 from streamgauge.comparing.ratio import CONFIDENCE, ratio_of
@@ -63,7 +63,7 @@ def _claim(
     plain = (slow.p50_ms or 0.0) / (fast.p50_ms or 1.0)
     if len(estimates) < 2:
         return Claim(code=FASTER, value=plain, about=about)
-    ratio = ratio_of([estimates[fast.case]], [estimates[slow.case]], BETWEEN_RUNS_PERCENT / 100)
+    ratio = ratio_of([estimates[fast.case]], [estimates[slow.case]], usual_sd(0.5))
     low, high = ratio.interval or (None, None)
     return Claim(code=FASTER, value=ratio.ratio, low=low, high=high, about=about)
 

@@ -57,7 +57,7 @@ def transports(
         str | None,
         typer.Option(
             metavar="NAME,…",
-            help="Which, with commas between; aeron is aeron-ipc and aeron-udp.",
+            help="Transports, separated by commas; aeron means aeron-ipc and aeron-udp.",
             show_default="kafka,aeron",
         ),
     ] = None,
@@ -65,7 +65,7 @@ def transports(
         str | None,
         typer.Option(
             metavar="RATE,…",
-            help="Messages a second of each step, with commas between.",
+            help="Messages per second of each step, separated by commas.",
             show_default=_USUAL_RPS,
         ),
     ] = None,
@@ -73,7 +73,8 @@ def transports(
         str | None,
         typer.Option(
             metavar="COUNT",
-            help="Ahead of each step, kept apart: auto (until it is at rest), none, or how many messages.",
+            help="Sent before each step, and not measured: auto (until it is at rest), none, or "
+            "how many messages.",
             show_default="auto",
         ),
     ] = None,
@@ -87,28 +88,38 @@ def transports(
     duration: Annotated[
         str | None, wish("Instead of --messages: how long each step lasts: 10s.", metavar="TIME")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Allow steps below 5 s.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Allow steps shorter than 5 s.")] = False,
     engine: Annotated[
         EngineChoice | None,
-        typer.Option(help="Where the loops run.", show_default="jvm, if all transports have it"),
+        typer.Option(help="Where the loops run.", show_default="jvm, if all transports support it"),
     ] = None,
     preset: Annotated[
-        Preset, typer.Option(help="Of Kafka's clients; no-batching: as transport-bench publishes.")
+        Preset,
+        typer.Option(
+            help="Settings of Kafka's clients; no-batching: those of transport-bench's published figures."
+        ),
     ] = Preset.usual,
     env_file: Annotated[
-        Path | None, wish("transportLoadTest.*, kafka.* and aeron.* settings.", metavar="FILE")
+        Path | None, wish("File of transportLoadTest.*, kafka.* and aeron.* settings.", metavar="FILE")
     ] = None,
     bootstrap: Bootstrap = None,
-    aeron_dir: Annotated[str | None, wish("Media driver to use; else one is started.", metavar="DIR")] = None,
+    aeron_dir: Annotated[
+        str | None, wish("Media driver to use; by default one is started.", metavar="DIR")
+    ] = None,
     aeron_profile: Annotated[
-        Profile, typer.Option(help="Of the media driver that is started; auto: by cores.")
+        Profile,
+        typer.Option(
+            help="Profile of the media driver that is started; auto: chosen by the number of cores."
+        ),
     ] = Profile.auto,
     aeron_media_driver: Annotated[
         str | None,
-        wish("C media driver to start, aeronmd or where it lies; else the Java one.", metavar="FILE"),
+        wish(
+            "C media driver to start: aeronmd or a path; by default the Java one is started.", metavar="FILE"
+        ),
     ] = None,
     harness: Annotated[
-        bool, typer.Option("--harness/--no-harness", help="Measure the harness's own cost, too.")
+        bool, typer.Option("--harness/--no-harness", help="Also measure the harness's own cost.")
     ] = True,
 ) -> Asked:
     """Send orders through each transport at each rate; latency from the intended time, with ser/de."""
@@ -193,7 +204,7 @@ def _steps(
         raise BadInput("--messages and --duration both say how long; give one of them")
     rates = [_parsed("--rate", parse_rate, item) for item in rps.split(",") if item.strip()]
     if not rates or min(rates) <= 0:
-        raise BadInput(f"--rate {rps}: rates above 0, with commas between")
+        raise BadInput(f"--rate {rps}: give rates above 0, separated by commas")
     # How long auto takes counts for its own limit.
     ahead = 0 if warm_up in ("auto", "none") else _parsed("--warm-up", parse_count, warm_up)
     steps = []

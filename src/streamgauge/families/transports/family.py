@@ -49,6 +49,7 @@ class Transports(Family["TransportsWorkload"]):
                 f"{number:03d}",
                 run_id,
                 parameters=step,
+                measures_itself=target.name == workload.harness,
             )
             for number, (target, step) in enumerate(product(workload.targets, workload.cases), 1)
         ]
@@ -69,7 +70,10 @@ class Transports(Family["TransportsWorkload"]):
         harness = old_plan.get("harness")
         if harness is None and old_plan.get("name") != self.kind:
             return None
-        return renewed_plan(old_plan, self.kind, section={"harness": harness})
+        plan = renewed_plan(old_plan, self.kind, section={"harness": harness})
+        for case in plan["cases"] if harness is not None else ():
+            case["measures_itself"] = (case["target"] or {}).get("name") == harness
+        return plan
 
     def document_model(self) -> type[TransportsDocument]:
         from streamgauge.families.transports.document import TransportsDocument

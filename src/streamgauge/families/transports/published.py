@@ -8,7 +8,7 @@ from __future__ import annotations
 
 HARDWARE = (
     "Published by transport-bench: Intel Core i7-4770, 8 logical cores, 16 GB, SSD with btrfs, Ubuntu 18.04, "
-    "Java 11, Kafka 2.8.0 with ZooKeeper; percentiles over distinct values only, 100K messages a step."
+    "Java 11, Kafka 2.8.0 with ZooKeeper; percentiles over distinct values only, 100K messages per step."
 )
 PERCENTILES = ("p25", "p50", "p90", "p99", "p99_9")
 

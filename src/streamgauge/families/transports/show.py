@@ -29,12 +29,10 @@ from streamgauge.report.verdict_show import integrity_tone, validity_tone
 from streamgauge.tables.percentile_support import is_supported
 from streamgauge.tables.results import HISTOGRAM
 
-UNITS = (
-    "Latency in ms, from when a message was due until it was parsed: with serialisation and deserialisation."
-)
+UNITS = "Latency in ms, from when a message was due until it was parsed, including serialisation."
 HARNESS_MEANS = (
-    "Harness: the same messages at the same rate through memory alone, in the same run: what all but the "
-    "transport costs."
+    "Harness: the same messages at the same rate through memory only, in the same run. It shows what "
+    "everything but the transport costs."
 )
 _LEG = "intended_to_received"
 
@@ -162,7 +160,7 @@ def _reasons(entry: TransportRow, case: Case) -> Iterator[str]:
     if entry.lost:
         # Of the measured messages, as the table has it; the verdict counts the warm-up, too.
         share = digits_text(100 * entry.lost / entry.messages)
-        yield f"{entry.lost:,} of {entry.messages:,} measured messages never came ({share}%)"
+        yield f"{entry.lost:,} of {entry.messages:,} measured messages never arrived ({share}%)"
     for cause in (*case.integrity.causes, *case.validity.causes, *case.notes):
         yield cause_text(cause)
 
