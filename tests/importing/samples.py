@@ -96,3 +96,9 @@ Topic, Prtn, MsgSize, Messages, MinLat, MaxLat, AvgLat, Kbps, Msgps, Runtime
   1,   4,     64,     64,     94,    897,    269,     1.1,    18.1,    14.2
   1,   4,     64,     64,     94,    552,    223,     1.7,    27.1,     9.4
 """
+KNET = """\
+NumPackets;Length;KNETProd;KNETCons;ConfluentProd;ConfluentCons
+10;100;2000;8000;20000;9000
+10;100;4000;10000;22000;9500
+100;100;9000;0;21000;0
+"""

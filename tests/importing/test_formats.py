@@ -25,6 +25,7 @@ SAMPLES = {
     "locust": samples.LOCUST,
     "locust-history": samples.LOCUST_HISTORY,
     "kafka-perf": samples.KAFKA_PERF,
+    "knet": samples.KNET,
 }
 
 

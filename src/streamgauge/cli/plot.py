@@ -13,7 +13,7 @@ from streamgauge.core.errors import BadInput
 
 if TYPE_CHECKING:
     from streamgauge.core.run_dir import RunDir
-    from streamgauge.report.case_document import CasesDocument
+    from streamgauge.report.document import Document
 
 
 def plot_command(
@@ -21,7 +21,7 @@ def plot_command(
         list[str],
         typer.Argument(
             metavar="RUN …",
-            help="Runs: folders, names or how they begin, tags, latest.",
+            help="Runs: folders, names or the start of them, tags, latest.",
             autocompletion=complete_run,
         ),
     ],
@@ -31,7 +31,7 @@ def plot_command(
             "--x",
             metavar="KNOB",
             help="The knob to plot over: partitions, size …",
-            show_default="that was turned",
+            show_default="the one that was swept",
         ),
     ] = None,
     out: Annotated[
@@ -49,7 +49,7 @@ def plot_command(
     found = [find_run(run) for run in runs]
     files = plot_files([_cases_of(run) for run in found], x, with_page=True)
     if not files:
-        raise BadInput("no knob was turned in these runs; name one with --x")
+        raise BadInput("these runs differ in no setting that could be plotted over; name one with --x")
     if out is None and len(found) > 1:
         out = Path("plots")
     for name, content in files.items():
@@ -63,11 +63,10 @@ def plot_command(
             typer.echo(str(out / name))
 
 
-def _cases_of(run: RunDir) -> CasesDocument:
-    from streamgauge.report.case_document import CasesDocument
+def _cases_of(run: RunDir) -> Document:
     from streamgauge.report.results import results_document
 
     document = results_document(run)
-    if not isinstance(document, CasesDocument):
+    if not document.plotted:
         raise BadInput(f"{run.location}: a run of kind {document.kind} has no cases to plot")
     return document

@@ -38,7 +38,7 @@ def read_k6(text: str) -> list[ToolCase]:
     times: dict[str, list[float]] = {}
     seconds: list[float] = []
     requests = failed = 0
-    for line, row in enumerate(_rows(text), 2):
+    for line, row in enumerate(rows_of(text), 2):
         name, where = row["metric_name"], f"k6, line {line}"
         value = number(row["metric_value"], where)
         if name == "http_reqs":
@@ -82,7 +82,7 @@ def _exact(leg: str, values_ms: Sequence[float]) -> ToolLatency:
 
 def read_locust(text: str) -> list[ToolCase]:
     """`_stats.csv`: a case for each request; `Aggregated` stands for all where there are several."""
-    rows = list(_rows(text))
+    rows = list(rows_of(text))
     named = [row for row in rows if row["Name"] != "Aggregated"]
     cases = [_locust_case(row) for row in (named if len(named) == 1 else rows) if row["Request Count"] != "0"]
     if not cases:
@@ -126,7 +126,7 @@ def _percent_columns(row: Mapping[str, str], where: str) -> dict[str, float]:
 
 def read_locust_history(text: str) -> list[ToolCase]:
     """`_stats_history.csv`: how it went on; the last row with percentiles speaks for the end of it."""
-    rows = [row for row in _rows(text) if row["Name"] == "Aggregated"]
+    rows = [row for row in rows_of(text) if row["Name"] == "Aggregated"]
     if not rows:
         raise NotThisFormat("Locust history: has no row of all requests (Aggregated)")
     where = "Locust history"
@@ -165,7 +165,7 @@ def read_locust_history(text: str) -> list[ToolCase]:
 
 def read_kafka_perf(text: str) -> list[ToolCase]:
     """A row a round; rounds of the same settings are repeats of each other."""
-    cases = [_kafka_perf_case(row, line) for line, row in enumerate(_rows(text, strip=True), 2)]
+    cases = [_kafka_perf_case(row, line) for line, row in enumerate(rows_of(text, strip=True), 2)]
     if not cases:
         raise NotThisFormat("KafkaPerf: has no row below its columns")
     return cases
@@ -204,9 +204,9 @@ def _kafka_perf_case(row: Mapping[str, str], line: int) -> ToolCase:
     )
 
 
-def _rows(text: str, *, strip: bool = False) -> Iterator[dict[str, str]]:
+def rows_of(text: str, *, strip: bool = False, delimiter: str = ",") -> Iterator[dict[str, str]]:
     """Each with a cell for every column; a shorter one says which line was cut off."""
-    reader = csv.reader(io.StringIO(text.lstrip("\ufeff")), strict=True)
+    reader = csv.reader(io.StringIO(text.lstrip("\ufeff")), strict=True, delimiter=delimiter)
     try:
         names = [name.strip() for name in next(reader)] if strip else next(reader)
         for cells in reader:

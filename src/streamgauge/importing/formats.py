@@ -11,7 +11,7 @@ from pathlib import Path
 
 from streamgauge.core.errors import BadInput
 from streamgauge.core.units import format_bytes
-from streamgauge.importing import csv_results, hdr_histograms, kafka_tools, omb_result
+from streamgauge.importing import csv_results, hdr_histograms, kafka_tools, knet_csv, omb_result
 from streamgauge.importing.figures import NotThisFormat, ToolCase
 
 MOST_BYTES = 512 * 1024**2
@@ -42,6 +42,7 @@ FORMATS = {
         Format("locust", (csv_results.LOCUST_MARK,), csv_results.read_locust),
         Format("locust-history", (csv_results.LOCUST_HISTORY_MARK,), csv_results.read_locust_history),
         Format("kafka-perf", (csv_results.KAFKA_PERF_MARK,), csv_results.read_kafka_perf),
+        Format("knet", (knet_csv.MARK,), knet_csv.read_knet),
     )
 }
 

@@ -58,7 +58,7 @@ def test_the_run_holds_what_was_taken_in_and_a_report(tmp_path: Path) -> None:
     assert run.read_text(run.original(1, "imported 0.txt")) == samples.OMB
     page, markdown = run.read_text(run.report_page), run.read_text(run.report_markdown)
     assert "openmessaging-benchmark" in page
-    assert "whether its figures may be quoted is not known" in markdown
+    assert "we cannot tell whether its figures may be quoted" in markdown
     assert load_workload(run.local(run.workload)).kind == "imported"
 
 
@@ -120,3 +120,24 @@ def test_the_command_says_where_the_run_is_and_leaves_none_of_a_bad_file(tmp_pat
     assert said.exit_code == 0, said.output
     assert "kafka-e2e-latency" in said.output
     assert listed(next(RunDir.open(str(path)) for path in out.iterdir())).tags == ["theirs"]
+
+
+def test_plot_draws_what_the_tools_said_over_any_setting_that_they_tell_of(tmp_path: Path) -> None:
+    run = imported(tmp_path, samples.KNET)
+    said = CliRunner().invoke(
+        app, ["plot", run.location, "--x", "messages", "--out", str(tmp_path / "plots")]
+    )
+    assert said.exit_code == 0, said.output
+    data = (tmp_path / "plots" / "messages.dat").read_text()
+    assert "library KNET · operation produce" in data
+    assert '0 "10" 2 3 4 ' in data, "least, mean and most of its repetitions, in ms"
+    page = (tmp_path / "plots" / "messages.html").read_text()
+    assert "Whether its figures may be quoted is not known" in page
+    assert "intended" not in page.partition("<body")[2].partition("<script")[0]
+
+
+def test_what_a_tool_does_not_tell_is_not_plotted(tmp_path: Path) -> None:
+    document = results_document(imported(tmp_path, samples.PRODUCER_PERF, samples.CONSUMER_PERF))
+    producer, consumer = document.plotted
+    assert (producer.min_ms, producer.mean_ms, producer.max_ms) == (None, 6.74, 410.0)
+    assert (consumer.mean_ms, consumer.other_leg) == (None, "no latency")

@@ -22,6 +22,7 @@ class FormatName(StrEnum):
     locust = "locust"
     locust_history = "locust-history"
     kafka_perf = "kafka-perf"
+    knet = "knet"
 
 
 class ValueUnit(StrEnum):
@@ -34,16 +35,16 @@ class ValueUnit(StrEnum):
 def import_command(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE…", help="Results of other tools, also gzipped.", show_default=False),
+        typer.Argument(metavar="FILE…", help="Results of other tools; may be gzipped.", show_default=False),
     ],
     format_name: Annotated[
         FormatName | None,
-        typer.Option("--format", help="What the files are.", show_default="by their content"),
+        typer.Option("--format", help="Format of the files.", show_default="recognised by content"),
     ] = None,
     unit: Annotated[
         ValueUnit | None,
         typer.Option(
-            "--unit", help="What values of a histogram are in.", show_default="ns of .hlog, ms of .hgrm"
+            "--unit", help="Unit of a histogram's values.", show_default="ns for .hlog, ms for .hgrm"
         ),
     ] = None,
     name: Annotated[str, typer.Option(help="Name of the run.")] = "imported",
@@ -52,7 +53,7 @@ def import_command(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Take in results of other tools: diff, check and report work on them."""
+    """Import results of other tools: diff, check, plot and report work on them."""
     from rich.console import Console
 
     from streamgauge.core.run_tags import checked_tags, tag_run

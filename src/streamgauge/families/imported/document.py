@@ -21,6 +21,7 @@ from streamgauge.families.imported.workload import ImportedWork
 from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.plan_file import Plan
 from streamgauge.report.document import (
+    CaseVerdicts,
     Document,
     Glance,
     IntegrityVerdict,
@@ -28,10 +29,13 @@ from streamgauge.report.document import (
     State,
     ValidityVerdict,
     Verdicts,
+    by_case,
     head_of,
 )
 from streamgauge.report.outcomes import Known, outcomes_of
+from streamgauge.report.plotted import PlottedCase
 from streamgauge.report.result_tables import ResultTables, Row
+from streamgauge.report.settings_text import by_path
 from streamgauge.spec.metrics import RATE, BoundUnit
 from streamgauge.spec.objective import Objective
 
@@ -59,9 +63,7 @@ class ToolInterval(Part):
     max_ms: float | None = None
 
 
-class ToolCase(Verdicts):
-    case: str
-    """id of the case"""
+class ToolCase(CaseVerdicts):
     tool: str
     version: str | None = None
     """null: not told"""
@@ -87,7 +89,7 @@ class ImportedDocument(Document):
 
     @property
     def parts(self) -> Mapping[str, Verdicts]:
-        return {f"case {case.case}": case for case in self.cases}
+        return by_case(self.cases)
 
     @property
     def glances(self) -> Sequence[Glance]:
@@ -99,6 +101,29 @@ class ImportedDocument(Document):
             )
             for case in self.cases
         ]
+
+    @property
+    def plotted(self) -> Sequence[PlottedCase]:
+        return [_plotted(case) for case in self.cases]
+
+
+def _plotted(case: ToolCase) -> PlottedCase:
+    """Every setting that a file tells of is a knob."""
+    latency = case.main_latency
+    return PlottedCase(
+        case.case,
+        case.tool,
+        # As the knobs of a sweep are called, so that both can be in one plot.
+        {name.replace(".", "-"): value for name, value in by_path(case.settings, ".").items()},
+        message_count=None if latency is None else latency.count,
+        min_ms=None if latency is None else latency.min,
+        mean_ms=None if latency is None else latency.mean,
+        max_ms=None if latency is None else latency.max,
+        kib=(case.bytes_per_s or 0.0) / 1024,
+        messages=case.rate_per_s or 0.0,
+        lasted_s=0.0 if case.rate_per_s is None else 1.0,
+        other_leg="no latency" if latency is None else latency.leg,
+    )
 
 
 def imported_document(run: RunDir, plan: Plan, tables: ResultTables) -> ImportedDocument:

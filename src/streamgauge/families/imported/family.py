@@ -27,7 +27,7 @@ class Imported(Family["ImportedWorkload"]):
     kind = "imported"
     marks = frozenset({"imported"})
     roles = ()
-    commands: ClassVar = {"import": "Take in results of other tools: diff, check and report work on them."}
+    commands: ClassVar = {"import": "Import results of other tools, for diff, check and report to work on."}
     no_resuming = "it was measured by another tool"
     has_live_figures = False
 

@@ -110,7 +110,7 @@ def _latency_table(case: ToolCase) -> Table:
         row(each.leg, each.mean, *(each.percentiles.get(name) for name in names), each.max)
         for each in case.latency_ms
     ]
-    return Table("All latencies that it told", [*columns, Column("max", Unit.MS)], rows)
+    return Table("All latencies that it reported", [*columns, Column("max", Unit.MS)], rows)
 
 
 def _curves(document: ImportedDocument, tables: ResultTables) -> Plot | None:
@@ -140,8 +140,8 @@ def _curves(document: ImportedDocument, tables: ResultTables) -> Plot | None:
 def _interval_figures(intervals: list[ToolInterval]) -> list[Plot]:
     figures = []
     for title, unit, fields in (
-        ("Latency while it went on", "ms", {"mean": "mean_ms", "p99": "p99_ms", "max": "max_ms"}),
-        ("Rate while it went on", "/s", {"rate": "rate_per_s"}),
+        ("Latency while it ran", "ms", {"mean": "mean_ms", "p99": "p99_ms", "max": "max_ms"}),
+        ("Rate while it ran", "/s", {"rate": "rate_per_s"}),
     ):
         lines = [
             Series(
@@ -169,7 +169,7 @@ def _latency_fact(cases: list[ToolCase]) -> Fact:
         dict.fromkeys(f"{case.tool}: {case.main_latency.leg}" for case in known if case.main_latency)
     )
     if not p99:
-        return Fact(title, NOTHING, "ms p99", ["A p99 is not told.", *lines], Tone.WARN)
+        return Fact(title, NOTHING, "ms p99", ["No p99 was reported.", *lines], Tone.WARN)
     ends = digits_text(p99[0]) if len(p99) == 1 else f"{digits_text(p99[0])} – {digits_text(p99[-1])}"
     return Fact(title, ends, "ms p99", lines, Tone.WARN)
 
@@ -179,4 +179,4 @@ def _rate_fact(cases: list[ToolCase]) -> Fact:
     if not rates:
         return Fact("Rate", NOTHING, lines=["No rate is told."])
     ends = [rate_per_s_text(rate) for rate in dict.fromkeys((rates[0], rates[-1]))]
-    return Fact("Rate", " – ".join(ends), lines=["messages or requests a second"], tone=Tone.WARN)
+    return Fact("Rate", " – ".join(ends), lines=["messages or requests per second"], tone=Tone.WARN)

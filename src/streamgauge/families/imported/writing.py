@@ -7,8 +7,8 @@ from importlib.metadata import version
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from streamgauge.analysis.result_rows import write_rows
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, write_status
 from streamgauge.families.imported.tables import (
@@ -45,7 +45,7 @@ def write_imported(files: Sequence[ToolFile], name: str, out: str) -> RunDir:
     run.write_json(run.environment, _environment(files))
     cases = [case for file in files for case in file.cases]
     for table, rows in _rows([(each.id, case) for each, case in zip(plan.cases, cases, strict=True)]).items():
-        _write(run, table, rows)
+        write_rows(run, table, pa.Table.from_pylist(rows, schema=table.arrow_schema()))
     done = {each.id: CaseStatus("ok") for each in plan.cases}
     write_status(run, RunStatus("ok", cases=done))
     write_report(run)
@@ -116,8 +116,3 @@ def _latency_rows(case: str, figures: ToolCase) -> Iterator[tuple[Table, dict[st
             yield PERCENTILES, {**where, "percentile": name, "value_ms": value_ms}
         for share, value_ms in latency.curve:
             yield CURVES, {**where, "share": share, "value_ms": value_ms}
-
-
-def _write(run: RunDir, table: Table, rows: Rows) -> None:
-    with run.open_output(f"{run.result(table.name)}/part-00000.parquet") as stream:
-        pq.write_table(pa.Table.from_pylist(rows, schema=table.arrow_schema()), stream, compression="zstd")
