@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from streamgauge.core.errors import BadInput
-from streamgauge.flags.embedded import embedded_brokers
+from streamgauge.flags.embedded import embedded_system
 from streamgauge.flags.kafka_target import kafka_target, name_of
 from streamgauge.spec.target import Target
 from streamgauge.systems import local_cluster
@@ -45,5 +45,5 @@ def test_brokers_are_those_of_the_embedded_one_only() -> None:
 def test_a_cluster_that_is_up_says_how_many_brokers(monkeypatch: pytest.MonkeyPatch) -> None:
     running = LocalCluster(5, "127.0.0.1:1", {}, "data", "logs", ready=True)
     monkeypatch.setattr(local_cluster, "status", lambda: running)
-    assert embedded_brokers(None) == 5
-    assert embedded_brokers(1) == 1
+    assert embedded_system(None) == {"brokers": 5}
+    assert embedded_system(1) == {"brokers": 1}

@@ -60,6 +60,8 @@ class Capabilities:
     unreported: bool = False
     """A producer can do without being told what became of its messages."""
     transactional: bool = False
+    commits: bool = False
+    """Members of a group can keep on the server how far they have read, for who takes over."""
     acks_name_offsets: bool = True
     """An ack says where the message lies; else its offset is UNKNOWN."""
 
@@ -96,6 +98,9 @@ class ConsumerOptions:
     """Offsets to begin at: where each partition ended before the case."""
     transactions: bool = False
     """Only what was committed is to be received."""
+    commits: bool = False
+    """In a group: what it has read is committed now and then, and it begins where others have committed.
+    Only where the capability is; else it begins at `start` whenever partitions are dealt out."""
 
     def starts(self) -> dict[tuple[int, int], int]:
         """Where each of `partitions` is to be begun at."""
@@ -200,9 +205,13 @@ class Producer(ABC, ClientFacts):
     def outstanding(self) -> int:
         """Messages taken of which `poll` has not told yet; without completions, those still on their way."""
 
-    def commit(self) -> None:
+    def commit(self) -> str | None:
         """End the transaction that the first message since the last call began; this waits. Nobody else
-        calls this producer meanwhile."""
+        calls this producer meanwhile. Why it had to be aborted instead; None: it is committed."""
+        raise NotImplementedError(f"{type(self).__name__} has no transactions")
+
+    def abort(self) -> None:
+        """The same, and nothing of it is ever to be read."""
         raise NotImplementedError(f"{type(self).__name__} has no transactions")
 
     def flush_soon(self) -> None:
@@ -287,6 +296,17 @@ def all_read(positions: Mapping[tuple[int, int], int], ends: Mapping[tuple[int, 
     return all(position >= ends.get(place, 0) for place, position in positions.items())
 
 
+@dataclass(frozen=True)
+class Need:
+    """What a case has to be allowed to do."""
+
+    writes: bool = True
+    reads: bool = True
+    deletes: bool = False
+    groups: tuple[str, ...] = ()
+    """That consumers are members of."""
+
+
 class Driver(ABC):
     """One client library, set up for one target."""
 
@@ -315,6 +335,9 @@ class Driver(ABC):
 
     @abstractmethod
     def remove_topics(self, names: list[str]) -> None: ...
+
+    def check_rights(self, topics: tuple[str, ...], need: Need) -> None:  # noqa: B027 - most ask nobody
+        """Refused when a case must do on topics that are there what is not allowed, if that can be known."""
 
     def endpoints(self) -> dict[str, str]:
         """What agents have to know of what `prepare_topics` did; they get it with the system's own."""

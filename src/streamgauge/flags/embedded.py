@@ -1,13 +1,15 @@
-"""How many brokers the embedded Kafka of a command has."""
+"""The embedded Kafka of a command: how many brokers it has, and what it takes to get in."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from streamgauge.systems.standing import standing_system
 
 
-def embedded_brokers(wanted: int | None) -> int:
-    """As many as asked for; else as many as the cluster that is up has."""
-    if wanted is not None:
-        return wanted
+def embedded_system(brokers: int | None) -> dict[str, Any]:
+    """With so many brokers; as the cluster that is up where that has as many, or none were asked for."""
     running = standing_system().status()
-    return running.brokers if running is not None else 1
+    if running is None or (brokers is not None and running.brokers != brokers):
+        return {"brokers": brokers or 1}
+    return {"brokers": running.brokers, **running.locks}

@@ -19,7 +19,7 @@ VOCABULARY: Mapping[str, str] = {
     "rate": "messages a second, all producers together",
     "messages": "how many messages",
     "size": "bytes of a message",
-    "acks": "who has to confirm a message",
+    "acks": "which replicas must confirm a message",
     "partitions": "partitions of a topic",
     "producers": "how many producers",
     "consumers": "how many consumers",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.core.errors import BadInput
-from streamgauge.flags.embedded import embedded_brokers
+from streamgauge.flags.embedded import embedded_system
 from streamgauge.flags.shipped_targets import shipped_target
 from streamgauge.spec.loading import load_target
 
@@ -35,7 +35,7 @@ def kafka_target(
     if address is not None:
         made["settings"] = {"bootstrap": address}
     else:
-        made["system"] = {"brokers": embedded_brokers(brokers)}
+        made["system"] = embedded_system(brokers)
     return made
 
 

@@ -21,7 +21,7 @@ def kafka_there(target: dict[str, Any]) -> Iterator[KafkaDriver | None]:
     if chosen.system is not None:
         running = standing_system().status()
         if running is not None:
-            endpoints["bootstrap"] = running.bootstrap
+            endpoints = running.endpoints()
     is_there = bool(endpoints) or chosen.system is None
     if not is_there or not issubclass(driver_class(chosen), KafkaDriver):
         yield None

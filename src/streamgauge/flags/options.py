@@ -36,13 +36,23 @@ Brokers = Annotated[
 Bootstrap = Annotated[
     str | None,
     wish(
-        "Kafka to test: one address or several with commas between; else an embedded one.",
+        "Kafka to test: one address, or several separated by commas; by default an embedded one is started.",
         metavar="HOST:PORT",
     ),
 ]
 TargetFile = Annotated[Path | None, wish("Target file: driver, address, client settings.", metavar="FILE")]
+SecurityFile = Annotated[
+    Path | None,
+    wish(
+        "How to log in to a secured Kafka: a file of Java client properties, as Kafka's own tools take.",
+        metavar="FILE",
+    ),
+]
 WarmUpLimit = Annotated[
-    str, typer.Option(metavar="TIME", help="How long --warm-up auto may wait for rest: 60s, 2min.")
+    str,
+    typer.Option(
+        metavar="TIME", help="How long --warm-up auto may wait until the load is at rest: 60s, 2min."
+    ),
 ]
 Replicas = Annotated[int, typer.Option(metavar="COUNT", help="Replicas of each partition.")]
 Slo = Annotated[
@@ -50,7 +60,7 @@ Slo = Annotated[
     typer.Option(
         "--slo",
         metavar="OBJECTIVE",
-        help="What is to hold in every case: 'p99<20ms', lost=0, 'rate>=95%', valid …; again for more.",
+        help="What must hold in every case: 'p99<20ms', lost=0, 'rate>=95%', valid …. Repeatable.",
         show_default=False,
     ),
 ]
@@ -62,9 +72,7 @@ Out = Annotated[
 ]
 Tags = Annotated[
     list[str] | None,
-    typer.Option(
-        "--tag", metavar="TAG", help="A word to find the run by; again for more.", show_default=False
-    ),
+    typer.Option("--tag", metavar="TAG", help="A word to find the run by. Repeatable.", show_default=False),
 ]
 
 
@@ -74,7 +82,7 @@ def listed(text: str) -> list[str]:
 
 
 def size_option(usual: str = "700", several: bool = False) -> Any:
-    more = "; several with commas between" if several else ""
+    more = "; several separated by commas" if several else ""
     return typer.Option(metavar="BYTES", help=f"Size of a message: {usual}, 1KiB{more}.")
 
 

@@ -256,7 +256,7 @@ def test_ctrl_c_keeps_what_was_compared_and_leaves_nothing_running(
     process = subprocess.Popen(
         command(
             *("compare", "--a", tmp_path / "one.yaml", "--b", tmp_path / "one.yaml", "--out", out),
-            *("--length", "10", "--messages", "10,20", "--repeat", "100000"),
+            *("--length", "10", "--messages", "10,20", "--repeat", "100000", "--warm-up-messages", "10"),
         ),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

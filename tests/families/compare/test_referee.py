@@ -34,6 +34,8 @@ LAWS = {"read_ns": 100, "connect_ms": 2, "latency": {"law": "lognormal", "median
 
 
 FEW_COME = {"loss": 0.9, "seed": 6}
+TOGETHER: dict[str, Any] = {"process": "shared"}
+"""Where it is not the point that each side has a process of its own: to start one takes most of a test."""
 
 
 class Comparison:
@@ -106,7 +108,7 @@ def test_every_side_has_its_turns_in_the_planned_order(arena: Any, process: str)
 
 
 def test_topics_stay_where_that_is_wanted(arena: Any) -> None:
-    planned = arena(topics={"name": "kept", "keep": True}, repeat=1)
+    planned = arena(**TOGETHER, topics={"name": "kept", "keep": True}, repeat=1)
     planned.lead()
     left = {path.name for path in Path(planned.driver.endpoints()["folder"]).iterdir()}
     assert len(left) == 2 * 3 * 2
@@ -198,7 +200,7 @@ def test_a_java_that_cannot_start_says_why(tmp_path: Path) -> None:
 
 
 def test_a_topic_that_cannot_be_deleted_is_left(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    planned = arena(repeat=1)
+    planned = arena(**TOGETHER, repeat=1)
 
     def refuse(self: object, names: list[str]) -> None:
         raise BadInput("not now")
@@ -209,7 +211,7 @@ def test_a_topic_that_cannot_be_deleted_is_left(arena: Any, monkeypatch: pytest.
 
 
 def test_a_run_that_is_given_up_keeps_its_trials(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    planned, really = arena(repeat=50), PipedProcess.say
+    planned, really = arena(**TOGETHER, repeat=50), PipedProcess.say
     turns: list[object] = []
 
     def say(self: Any, message: dict[str, Any]) -> None:
@@ -234,7 +236,7 @@ def rounds_of(comparison: Comparison) -> dict[int, int]:
 
 
 def test_rounds_are_added_until_there_is_a_verdict(arena: Any) -> None:
-    planned = arena(b=CLEAR, messages=[5, 7], repeat=2, until_decided=True, produce_only=True)
+    planned = arena(**TOGETHER, b=CLEAR, messages=[5, 7], repeat=2, until_decided=True, produce_only=True)
     assert planned.lead().outcome == "done"
     # Four comparisons: no difference is believed before round 12, and six are added at a time.
     assert rounds_of(planned) == {5: 14, 7: 14}
@@ -246,7 +248,7 @@ def test_rounds_are_added_until_there_is_a_verdict(arena: Any) -> None:
 
 
 def test_only_a_cell_that_is_open_has_more_rounds(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    planned = arena(b=CLEAR, messages=[5, 7], repeat=14, until_decided=True, produce_only=True)
+    planned = arena(**TOGETHER, b=CLEAR, messages=[5, 7], repeat=14, until_decided=True, produce_only=True)
     really = OpenCells.still_open
     asked: list[list[int]] = []
 
@@ -261,7 +263,7 @@ def test_only_a_cell_that_is_open_has_more_rounds(arena: Any, monkeypatch: pytes
     assert rounds_of(planned) == {5: 14, 7: 20}
 
 
-NEVER = {"repeat": 2, "until_decided": True, "produce_only": True, "equivalence_percent": 1e-6}
+NEVER = {**TOGETHER, "repeat": 2, "until_decided": True, "produce_only": True, "equivalence_percent": 1e-6}
 """A is B, and equal within a millionth is what no number of rounds shows."""
 
 
@@ -306,7 +308,7 @@ def test_giving_up_in_between_keeps_the_rounds_that_were_added(arena: Any, turns
 
 
 def test_the_time_limit_ends_it_with_what_there_is(arena: Any, turns: list[int]) -> None:
-    planned = arena(repeat=500, time_limit="10s")
+    planned = arena(**TOGETHER, repeat=500, time_limit="10s")
     assert planned.lead().outcome == "timed_out"
     assert (len(turns), len(planned.rows())) == (12, 12 * 4)
 

@@ -40,7 +40,7 @@ def test_the_console_has_a_matrix_for_each_operation_and_temperature(compared: R
     assert "A: 68.00 to 68.00 JNI calls a message" in said
     assert "• consume cold 5 × 100 B: 1 of 39 trials failed" in said
     assert "integrity messages lost" in said
-    assert "validity do not quote produce warm 5 × 10 B: the control found A different" in said
+    assert "validity do not quote produce warm 5 × 10 B: the control found that A differs" in said
     assert re.search(r"\d A! \[", text), "a tainted verdict is marked"
 
 

@@ -14,7 +14,7 @@ from bench.verdict_trials import (
 
 from tests.proof import PROOF
 
-TRIALS = 500 if PROOF else 40
+TRIALS = 500 if PROOF else 20
 
 
 @pytest.mark.proof

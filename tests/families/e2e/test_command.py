@@ -128,19 +128,21 @@ def test_a_damaged_event_file_is_named_and_nothing_is_lost(e2e_run: tuple[Path, 
     assert in_process("results", run, "--json").returncode == 0, "the old results are still there"
 
 
-def test_two_runs_at_once_on_one_cluster_do_not_touch_each_other(kafka: str, tmp_path: Path) -> None:
-    def run(number: int) -> Any:
+def test_two_runs_at_once_on_one_cluster_do_not_touch_each_other(
+    kafka: str, run_here: Streamgauge, tmp_path: Path
+) -> None:
+    def arguments(number: int) -> list[str | Path]:
         # The first ends, and deletes its topic, while the second still sends.
         messages = str(100 + 300 * number)
-        return streamgauge(
-            "e2e",
-            *("--bootstrap", kafka, "--test-produce-messages", messages, "--test-produce-rate", "100"),
+        return [
+            *("e2e", "--bootstrap", kafka, "--test-produce-messages", messages, "--test-produce-rate", "100"),
             *("--warm-up-messages", "10", "--out", tmp_path / str(number), "--live", "off"),
-        )
+        ]
 
-    with ThreadPoolExecutor(2) as at_once:
-        both = list(at_once.map(run, range(2)))
-    for number, done in enumerate(both):
+    with ThreadPoolExecutor(1) as beside:
+        first = beside.submit(streamgauge, *arguments(0))
+        second = run_here(*arguments(1))
+    for number, done in enumerate((first.result(), second)):
         assert done.returncode == 0, done.stderr
         [case] = json.loads(in_process("results", one_run(tmp_path / str(number)), "--json").stdout)["cases"]
         assert case["status"] == "ok"

@@ -68,7 +68,8 @@ def test_a_number_costs_by_the_doubling() -> None:
 def test_a_word_costs_instead_of_the_first_and_one_pair_has_no_interval() -> None:
     _, text = _said([_case(1, 10.0, acks="1"), _case(2, 30.0, acks="all")])
     assert text == (
-        "Acks all instead of 1 makes p99 3.000 times what it was by one pair of cases, which has no interval."
+        "Acks all instead of 1 makes p99 3.000 times what it was according to a single pair of cases, "
+        "which gives no interval."
     )
     _, text = _said([_case(1, 10.0, acks="1"), _case(2, 9.0, acks="all")])
     assert "lowers p99 by 10.0%" in text
@@ -81,7 +82,7 @@ def test_what_is_not_clear_is_called_so() -> None:
         for count in (1, 2)
     ]
     _, text = _said(cases)
-    assert text.startswith("No difference to p99 is seen by partitions (")
+    assert text.startswith("No effect of partitions on p99 can be seen (")
 
 
 def test_cases_that_may_not_be_quoted_are_left_out() -> None:

@@ -77,7 +77,9 @@ def test_cases_that_can_be_run_are_whole_and_the_others_say_why_not(document: di
             continue
         streams = len(case["parameters"]["topics"]) * case["parameters"]["partitions"]
         counted = case["accounting"]
-        assert case["status"] == "ok"
+        assert case["status"] == "ok", json.dumps(
+            {name: case[name] for name in ("notes", "parameters", "integrity")}
+        )
         assert counted["sent"] == counted["acked"] == counted["received"] == 15 * streams
         assert len(case["partitions"]) == streams == case["delivery"]["partitions"]
         assert case["warm_up"]["received"] == streams
@@ -113,7 +115,7 @@ def test_parts_add_up_to_the_whole(swept: tuple[Path, str, str]) -> None:
         assert min(float(row["MinMs"]) for row in parts) == float(whole["MinMs"])
         means = [float(row["AvgMs"]) * int(row["Messages"]) for row in parts]
         assert sum(means) / 120 == pytest.approx(float(whole["AvgMs"]), abs=0.001)
-    assert float(whole["WallTime"]) <= float(whole["RuntimeS"]) + 0.001
+    assert max(float(row["RuntimeS"]) for row in partitions) <= float(whole["WallTime"]) + 0.001
 
 
 def test_a_case_that_failed_has_its_row(swept: tuple[Path, str, str]) -> None:

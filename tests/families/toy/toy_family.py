@@ -119,7 +119,8 @@ class Toy(Family[ToyWorkload]):
         return (TEMPO,)
 
     def analysis(self) -> Callable[..., None]:
-        from streamgauge.analysis.storage import read_few_events, write_rows
+        from streamgauge.analysis.result_rows import write_rows
+        from streamgauge.analysis.storage import read_few_events
 
         def tempo(session: object, run: RunDir, plan: Plan) -> None:
             rows = []

@@ -40,11 +40,11 @@ class Settings(SpecModel):
     channel: str | None = None
     """Aeron's own way to say it, instead of `transport` and `port`."""
     port: int | None = Field(default=None, ge=1, le=65535)
-    """Of 127.0.0.1, for udp; else a free one."""
+    """On 127.0.0.1, for udp; by default a free one."""
     reliable: bool = True
     """Over udp: what was lost is asked for again. False: it stays lost, and nobody waits for it."""
     directory: str | None = None
-    """Of a media driver that runs already; else that of the system."""
+    """Of a media driver that runs already; by default that of the system."""
     idle: Literal["spin", "yield", "backoff"] = "yield"
     """What a client does that has found nothing to do."""
     driver_timeout_ms: int = Field(default=3000, ge=1500)

@@ -44,7 +44,7 @@ _MOST_PENDING = 4000
 
 class Settings(SpecModel):
     servers: str | None = None
-    """Address of a NATS server with JetStream; else that of the system."""
+    """Address of a NATS server with JetStream; by default that of the system."""
 
 
 class NatsJetStream(ServerDriver):

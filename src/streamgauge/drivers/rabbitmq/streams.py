@@ -32,7 +32,7 @@ _MOST_STREAMS = 255
 
 class Settings(SpecModel):
     url: str | None = None
-    """Address of a RabbitMQ stream listener, rabbitmq-stream://host:port; else that of the system."""
+    """Address of a RabbitMQ stream listener, rabbitmq-stream://host:port; by default that of the system."""
 
 
 class RabbitMqStreams(ServerDriver):

@@ -33,7 +33,7 @@ _NO_KEY = "no such key"
 
 class Settings(SpecModel):
     url: str | None = None
-    """Address of a Redis or Valkey server, redis://host:port; else that of the system."""
+    """Address of a Redis or Valkey server, redis://host:port; by default that of the system."""
 
 
 class RedisStreams(ServerDriver):

@@ -36,7 +36,7 @@ class Settings(SpecModel):
     high_water_mark: int = Field(default=100_000, ge=1)
     """Messages that each side holds before `send` refuses more."""
     ports: tuple[int, ...] = ()
-    """One for each partition, topic by topic; else free ones."""
+    """One per partition, topic by topic; by default free ones."""
 
 
 class ZeroMq(FleetingDriver):

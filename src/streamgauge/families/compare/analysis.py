@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from streamgauge.analysis.storage import read_events, write_rows
+from streamgauge.analysis.result_rows import write_rows
+from streamgauge.analysis.storage import read_events
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import read_status
 from streamgauge.families.compare.comparisons import comparisons, repetitions

@@ -46,23 +46,26 @@ def compare(
     a: Annotated[str, typer.Option("--a", metavar="T1", help="A: a driver's name, or a target file.")],
     b: Annotated[str, typer.Option("--b", metavar="T2", help="B: the same.")],
     size: Annotated[
-        str, typer.Option(metavar="BYTES", help="Sizes of a message, with commas between: 10,1kB,100kB.")
+        str, typer.Option(metavar="BYTES", help="Message sizes, separated by commas: 10,1kB,100kB.")
     ] = "10,100,1000,10000,100000",
     messages: Annotated[
         str | None,
         typer.Option(
             metavar="COUNT",
-            help="Messages of a test, with commas between.",
+            help="Messages per test, separated by commas.",
             show_default="10,100,1000,10000; 10,100 with --round-trip",
         ),
     ] = None,
-    repeat: Annotated[int, count_option("Repetitions of each test, beside one that is not counted.")] = 20,
+    repeat: Annotated[int, count_option("Repetitions of each test, after one that is not counted.")] = 20,
     until_decided: Annotated[
         bool,
-        typer.Option("--until-decided", help="Add rounds where a verdict is open; --repeat is the least."),
+        typer.Option(
+            "--until-decided", help="Add rounds until every verdict is decided; --repeat is the minimum."
+        ),
     ] = False,
     time_limit: Annotated[
-        str | None, time_option("For all of it; what is open then stays open.", show_default="12h")
+        str | None,
+        time_option("Time limit for everything; verdicts still open by then stay open.", show_default="12h"),
     ] = None,
     topic_prefix: Annotated[
         str | None,
@@ -81,49 +84,57 @@ def compare(
     linger_ms: Annotated[
         int | None,
         typer.Option(
-            metavar="MS", help="Linger of a producer, in ms, over the preset's; so are the next ones."
+            metavar="MS", help="Producer's linger, in ms. This and the next flags override the preset."
         ),
     ] = None,
-    batch_size: Annotated[str | None, typer.Option(metavar="BYTES", help="Of a producer's batch.")] = None,
-    max_in_flight: Annotated[int | None, count_option("Unanswered requests to a broker.")] = None,
+    batch_size: Annotated[
+        str | None, typer.Option(metavar="BYTES", help="Size of a producer's batch.")
+    ] = None,
+    max_in_flight: Annotated[int | None, count_option("Most unanswered requests to a broker.")] = None,
     send_buffer: Annotated[
-        str | None, typer.Option(metavar="BYTES", help="Of the socket's send buffer.")
+        str | None, typer.Option(metavar="BYTES", help="Size of the socket's send buffer.")
     ] = None,
     receive_buffer: Annotated[
-        str | None, typer.Option(metavar="BYTES", help="Of its receive buffer.")
+        str | None, typer.Option(metavar="BYTES", help="Size of the socket's receive buffer.")
     ] = None,
     fetch_min_bytes: Annotated[
-        str | None, typer.Option(metavar="BYTES", help="What a broker waits for.")
+        str | None,
+        typer.Option(metavar="BYTES", help="How much data a broker waits for before it answers a fetch."),
     ] = None,
     acks: Annotated[Acks | None, typer.Option(help="Who has to confirm a message.")] = None,
     check_on_consume: Annotated[
-        bool, typer.Option("--check-on-consume", help="Check every value, within the measured time.")
+        bool, typer.Option("--check-on-consume", help="Check every value, as part of the measured time.")
     ] = False,
     produce_only: Annotated[bool, typer.Option("--produce-only", help="Do not consume.")] = False,
     round_trip: Annotated[
-        bool, typer.Option("--round-trip", help="Instead: send each message when the one before is back.")
+        bool,
+        typer.Option(
+            "--round-trip", help="Instead of the above: send each message when the one before has come back."
+        ),
     ] = False,
     burst_length: Annotated[
         int | None,
-        count_option("Pause after so many messages.", show_default="100 with --burst-interval"),
+        count_option("Pause after this many messages.", show_default="100 with --burst-interval"),
     ] = None,
     burst_interval: Annotated[
-        str | None, time_option("How long, uncounted.", show_default="100ms with --burst-length")
+        str | None,
+        time_option("Length of that pause; it is not counted.", show_default="100ms with --burst-length"),
     ] = None,
     engine: Annotated[
-        EngineChoice, typer.Option(help="Where the loop runs: in Python, or in the JVM of the library.")
+        EngineChoice, typer.Option(help="Where the loop runs: in Python, or in the library's JVM.")
     ] = EngineChoice.python,
     mix_engines: Annotated[
-        bool, typer.Option("--mix-engines", help="With jvm: let a library that has none run in Python.")
+        bool, typer.Option("--mix-engines", help="With jvm: let a library without that engine run in Python.")
     ] = False,
     process: Annotated[
-        ProcessChoice, typer.Option(help="A process for each library, or one for all.")
+        ProcessChoice, typer.Option(help="A process per library, or one for all.")
     ] = ProcessChoice.own,
     warm_up: Annotated[
         str,
         typer.Option(
             metavar="COUNT",
-            help="Of each library, before the first test: auto (until it is at rest), none, or how many.",
+            help="Messages of each library before the first test: auto (until it is at rest), "
+            "none, or how many.",
         ),
     ] = "auto",
     warm_up_limit: WarmUpLimit = "60s",
@@ -203,7 +214,7 @@ def _target(flag: str, given: str, bootstrap: str | None, brokers: int | None) -
     """From a file, if there is one of that name; else the driver with nothing but its address."""
     from streamgauge.drivers.kafka.driver import KafkaDriver
     from streamgauge.drivers.registry import driver_class
-    from streamgauge.flags.embedded import embedded_brokers
+    from streamgauge.flags.embedded import embedded_system
     from streamgauge.spec.loading import load_target, parse
     from streamgauge.spec.target import Target
 
@@ -218,9 +229,11 @@ def _target(flag: str, given: str, bootstrap: str | None, brokers: int | None) -
     if not issubclass(driver, KafkaDriver):
         return found
     settings = found.get("settings", {})
-    has_address = "bootstrap" in settings or driver.bootstrap_name in target.client
+    has_address = (
+        "bootstrap" in settings or "security_file" in settings or driver.bootstrap_name in target.client
+    )
     if bootstrap is not None:
         found["settings"] = {**settings, "bootstrap": bootstrap}
     elif not has_address and "system" not in found:
-        found["system"] = {"brokers": embedded_brokers(brokers)}
+        found["system"] = embedded_system(brokers)
     return found

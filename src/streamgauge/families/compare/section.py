@@ -79,7 +79,7 @@ class Comparison(SpecModel):
     mix_engines: bool = False
     """With engine jvm: a library that has none runs in Python, and the report says so everywhere."""
     process: Literal["own", "shared"] = "own"
-    """A process for each library, or one for all."""
+    "A process per library, or one for all."
     warm_up_messages: Annotated[Count, Field(ge=0)] | Literal["auto"] = "auto"
     """Sent and read by each library before the first test: code is loaded and compiled by then. auto: as many
     as it takes until blocks of them take as long, one after the other; none: 0."""

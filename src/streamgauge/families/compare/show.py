@@ -43,7 +43,7 @@ _SHORT = 6
 
 _ORDER = (
     "One repetition is one unit: all messages of a cell produced, or consumed, by one library. A, B and the "
-    "control (A's library once more) take turns in mirrored order, so that drift and order touch all alike; "
+    "control (A's library once more) take turns in mirrored order, so that drift and order affect all alike; "
     "a first round is not counted. Cold counts from before the client is made; warm begins when a producer "
     "has had a message acked in that topic, and a consumer has read to its end. Values are made outside the "
     "measured time, producing ends when every message is acked, consuming counts from the assignment to the "
@@ -119,7 +119,7 @@ def _control_fact(rows: list[Compared]) -> Fact:
     line = (
         "A differs from itself there: those verdicts are not to be trusted."
         if tainted
-        else "A was nowhere found different from itself."
+        else "Nowhere was A found to differ from itself."
     )
     held = f"{len(rows) - tainted} of {len(rows)}"
     return Fact("A/A control", held, "held", [line], Tone.BAD if tainted else Tone.GOOD)
@@ -159,7 +159,7 @@ def _warm_ups(conditions: Conditions) -> list[Section]:
         until = Cell(ENDING_WORDS[found.ended], tone)
         rows.append(row(side_name(found.side, conditions), found.messages, found.seconds, until))
     columns = [Column("side"), Column("messages", Unit.COUNT), Column("seconds", Unit.S), Column("ended")]
-    note = "Before the first test, until blocks of as many messages take as long, one after the other."
+    note = "Before the first test, until successive blocks of the same number of messages take the same time."
     figure = warm_up_figure(conditions)
     blocks: list[Block] = [Table("Messages of each library", columns, rows, note)]
     return [Section("Warm-up", [*blocks, *([Figures([figure])] if figure else [])])]
@@ -280,7 +280,7 @@ def _verdict_table(name: str, conditions: Conditions, cells: list[Compared]) -> 
                 found.jni_calls_per_message.b,
             )
         )
-    title = f"{name}: verdicts. Below 100% A is faster; CPU in µs a message; JNI calls a message"
+    title = f"{name}: verdicts. Below 100% A is faster; CPU in µs per message; JNI calls per message"
     return Table(title, columns, rows, where=ON_PAPER)
 
 

@@ -10,7 +10,7 @@ from streamgauge.report.document import State
 from streamgauge.report.quantities import NOTHING, percent_text, plural
 
 TEMPERATURE_MEANINGS = {
-    "cold": "from before the client is made: connection, metadata and producer id count",
+    "cold": "from before the client is created: connection, metadata and producer id count",
     "warm": "with a client that has worked before: the library alone",
 }
 

@@ -49,7 +49,7 @@ def e2e(
     rate: Annotated[
         str,
         typer.Option(
-            metavar="RATE", help="Messages a second, all producers together: 1000, 10k/s, or unlimited."
+            metavar="RATE", help="Messages per second, all producers together: 1000, 10k/s, or unlimited."
         ),
     ] = "1000",
     messages: Annotated[
@@ -59,35 +59,46 @@ def e2e(
         ),
     ] = None,
     duration: Annotated[
-        str | None, wish("Instead of --messages: how long to measure: 60s, 5min.", metavar="TIME")
+        str | None, wish("Instead of --messages: how long to measure: 60s, 5min, 12h.", metavar="TIME")
+    ] = None,
+    raw_limit: Annotated[
+        str | None,
+        wish("Events on disk, past which the oldest are rolled up; else 2GiB.", metavar="BYTES"),
     ] = None,
     size: Annotated[str, size_option()] = "700",
     acks: Annotated[Acks, typer.Option(help="Who has to confirm a message.")] = Acks.all,
-    producers: Annotated[int, count_option("Producers, a process each.")] = 1,
-    consumers: Annotated[int, count_option("Consumers, a process each; 0: nobody reads.")] = 1,
+    producers: Annotated[int, count_option("Producers, each in its own process.")] = 1,
+    consumers: Annotated[
+        int, count_option("Consumers, each in its own process; 0: messages are only produced.")
+    ] = 1,
     partitions: Annotated[
         int | None,
-        wish("Partitions of the topic; else its own, or one for each consumer.", metavar="COUNT"),
+        wish(
+            "Partitions of the topic; by default those of an existing topic, or one per consumer.",
+            metavar="COUNT",
+        ),
     ] = None,
     replicas: Replicas = 1,
     warm_up: Annotated[
         str,
         typer.Option(
-            metavar="COUNT", help="Sent ahead and kept apart: auto (until it is at rest), none, or how many."
+            metavar="COUNT",
+            help="Sent first, and not measured: auto (until it is at rest), none, or how many.",
         ),
     ] = "auto",
     warm_up_limit: WarmUpLimit = "60s",
     kafka_bootstrap_host: Annotated[
-        str | None, wish("Kafka to test; else an embedded one is started.", metavar="HOST")
+        str | None, wish("Kafka to test; by default an embedded one is started.", metavar="HOST")
     ] = None,
     kafka_bootstrap_port: Annotated[
         int | None,
-        typer.Option(metavar="PORT", help="Its port; else 9092.", min=1, max=65535, show_default=False),
+        typer.Option(metavar="PORT", help="Its port; by default 9092.", min=1, max=65535, show_default=False),
     ] = None,
     bootstrap: Bootstrap = None,
     target: TargetFile = None,
     kafka_topic: Annotated[
-        str | None, wish("Topic; made if it is not there, else used with its partitions.", metavar="NAME")
+        str | None,
+        wish("Topic; created if it does not exist, otherwise used with its partitions.", metavar="NAME"),
     ] = None,
     brokers: Brokers = None,
 ) -> Asked:
@@ -122,6 +133,7 @@ def e2e(
         "acks": acks.value,
         "warm_up_messages": warm_up,
         "warm_up_limit": warm_up_limit,
+        **({} if raw_limit is None else {"recording": {"raw_limit": raw_limit}}),
     }
     content = {
         "kind": "e2e",

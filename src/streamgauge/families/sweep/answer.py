@@ -76,7 +76,7 @@ def _told(claim: Claim) -> str:
         f"each doubling of {knob}" if is_doubling else f"{knob} {about['value']} instead of {about['base']}"
     )
     if claim.low is None or claim.high is None:
-        return f"{what} {_change(claim, name)} by one pair of cases, which has no interval"
+        return f"{what} {_change(claim, name)} according to a single pair of cases, which gives no interval"
     if _is_clear(claim):
         return f"{what} {_change(claim, name)}"
     is_wide = claim.high > 1 + _MANY_TIMES
@@ -84,8 +84,8 @@ def _told(claim: Claim) -> str:
         f"×{digits_text(ratio)}" if is_wide else f"{100 * (ratio - 1):+.0f}%"
         for ratio in (claim.low, claim.high)
     )
-    per = " a doubling" if is_doubling else ""
-    return f"no difference to {name} is seen by {knob} ({low} to {high}{per})"
+    per = " per doubling" if is_doubling else ""
+    return f"no effect of {knob} on {name} can be seen ({low} to {high}{per})"
 
 
 def _change(claim: Claim, name: str) -> str:

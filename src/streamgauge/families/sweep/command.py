@@ -42,10 +42,10 @@ _VALUES = "A value, a list 1,2,4 or a range min:max:step (step may be *2)."
 def sweep(
     topics: Annotated[str, typer.Option(metavar="COUNT", help=f"Topics. {_VALUES}")] = "1",
     partitions: Annotated[
-        str, typer.Option(metavar="COUNT", help="Partitions of each topic; several as of --topics.")
+        str, typer.Option(metavar="COUNT", help="Partitions of each topic; several values as for --topics.")
     ] = "1",
     replicas: Annotated[
-        str, typer.Option(metavar="COUNT", help="Replicas of each partition; several as of --topics.")
+        str, typer.Option(metavar="COUNT", help="Replicas of each partition; several values as for --topics.")
     ] = "1",
     size: Annotated[str, size_option("64", several=True)] = "64",
     stream_size: Annotated[
@@ -53,23 +53,27 @@ def sweep(
     ] = "1MiB",
     acks: Annotated[
         str,
-        typer.Option(metavar="0|1|all", help="Who confirms a message; several with commas between."),
+        typer.Option(
+            metavar="0|1|all", help="Who has to confirm a message; several values separated by commas."
+        ),
     ] = "1",
     rate: Annotated[
         str,
         typer.Option(
-            metavar="RATE", help="Messages a second, all producers together: 1000, 10k/s, or unlimited."
+            metavar="RATE", help="Messages per second, all producers together: 1000, 10k/s, or unlimited."
         ),
     ] = "unlimited",
     completions: Annotated[
         bool, typer.Option("--completions/--no-completions", help="Delivery reports for every message.")
     ] = True,
     eos: Annotated[bool, typer.Option("--eos", help="Exactly once: send in transactions.")] = False,
-    iterations: Annotated[int, typer.Option(metavar="COUNT", help="How often all of it is done.", min=1)] = 1,
+    iterations: Annotated[
+        int, typer.Option(metavar="COUNT", help="How often everything is repeated.", min=1)
+    ] = 1,
     case: Annotated[
         list[str] | None,
         wish(
-            "A listed case, as in topics=2,partitions=4; again for more. Crossed with lists above.",
+            "One case, as in topics=2,partitions=4. Repeatable. Combined with the lists above.",
             metavar="KNOB=VALUE,…",
         ),
     ] = None,
@@ -77,7 +81,7 @@ def sweep(
         str,
         typer.Option(
             metavar="COUNT",
-            help="Sent ahead, kept apart: auto (until it is at rest), none, or how many on each partition.",
+            help="Sent first, and not measured: auto (until it is at rest), none, or how many per partition.",
         ),
     ] = "auto",
     warm_up_limit: WarmUpLimit = "60s",
@@ -85,20 +89,20 @@ def sweep(
         int | None,
         typer.Option(
             metavar="COUNT",
-            help="Processes that produce, and as many that consume.",
-            show_default="one for each core",
+            help="Processes that produce; as many consume.",
+            show_default="one per core",
             min=1,
         ),
     ] = None,
-    topic_prefix: Annotated[str, typer.Option(metavar="NAME", help="Topics' names begin so.")] = "sweep",
+    topic_prefix: Annotated[str, typer.Option(metavar="NAME", help="Prefix of the topics' names.")] = "sweep",
     keep_topics: Annotated[
-        bool, typer.Option("--keep-topics", help="Do not delete them afterwards.")
+        bool, typer.Option("--keep-topics", help="Do not delete the topics afterwards.")
     ] = False,
     bootstrap: Bootstrap = None,
     target: TargetFile = None,
     brokers: Brokers = None,
 ) -> Workload:
-    """Measure every combination; figures per test, per topic and per partition."""
+    """Measure every combination of settings: figures per test, topic and partition."""
     from streamgauge.flags.kafka_target import kafka_target, name_of
     from streamgauge.spec.loading import parse
     from streamgauge.spec.workload import Workload

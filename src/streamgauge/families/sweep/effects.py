@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from scipy import special
 
 from streamgauge.report.case_document import Case
-from streamgauge.report.knob_points import KNOBS, knob_values, plain_value
+from streamgauge.report.knob_points import in_order
+from streamgauge.report.parameters import KNOBS, plain_value
 
 CONFIDENCE = 0.95
 NOTABLE_RATIO = 1.25
@@ -85,7 +86,7 @@ class _Matched(NamedTuple):
 
 def turned_knobs(cases: Sequence[Case]) -> dict[str, list[Any]]:
     """Knobs that have more than one value, with their values in order."""
-    found = {name: knob_values(cases, value_of) for name, value_of in KNOBS.items()}
+    found = {name: in_order(value_of(case.parameters) for case in cases) for name, value_of in KNOBS.items()}
     return {name: values for name, values in found.items() if len(values) > 1}
 
 

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 class Sweep(Family["SweepWorkload"]):
     kind = "sweep"
     marks = frozenset({"sweep", "cases", "iterations"})
-    commands: ClassVar = {"sweep": "Measure every combination; figures per test, topic and partition."}
+    commands: ClassVar = {
+        "sweep": "Measure every combination of settings: figures per test, topic and partition."
+    }
     field_words: ClassVar = {
         "sweep": "every combination of these values is a case",
         "cases": "settings of each case, over those of the load",

@@ -19,8 +19,8 @@ from streamgauge.report.shown_tables import Cell, Column, Table, Unit, row
 
 _OTHER_KNOBS = "Other knobs: streamgauge plot RUN --x KNOB. The folder plots has the same data for Gnuplot."
 _HOW = (
-    "How many times as much as at the knob's first value, over all pairs of cases that differ in this knob "
-    "alone: geometric mean, with its 95% interval where there is more than one pair."
+    "Each figure as a multiple of that at the knob's first value: the geometric mean over all pairs of cases "
+    "that differ only in this knob, with its 95% interval where there is more than one pair."
 )
 _COMPARED_AT_MOST = 4
 """Of a sweep's cases in one plot; small multiples by knob say more than a dozen lines."""
