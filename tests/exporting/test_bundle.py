@@ -59,6 +59,18 @@ def test_events_are_in_it_when_asked_for(run: RunDir, tmp_path: Path) -> None:
     Bundle(tmp_path / "all.zip").unpack(str(tmp_path / "runs"))
 
 
+def test_what_many_cases_noted_is_in_it(run: RunDir, tmp_path: Path) -> None:
+    """A run of more than two hundred cases has only the last ones in status.json."""
+    block = run.case_block("status", 0)
+    run.write_json(block, {})
+    try:
+        assert block in write_bundle(run, tmp_path / "many.zip", with_events=False).files
+    finally:
+        run.remove(run.by_case)
+    there = Bundle(tmp_path / "many.zip").unpack(str(tmp_path / "runs"))
+    assert there.has(block)
+
+
 def test_commands_take_a_bundle_for_a_run(packed: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "runs")
     assert find_run(str(packed), out).id == "20260101-000000-sim-0001"

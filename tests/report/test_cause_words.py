@@ -27,7 +27,7 @@ def test_every_cause_of_not_being_valid_says_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (cause(CauseCode.LOST_WRITE, message_count=1234), "1,234 acked messages lost, though later ones"),
+        (cause(CauseCode.LOST_WRITE, message_count=1234), "1,234 acked messages lost, although later ones"),
         (
             cause(CauseCode.NOT_AT_REST, before_ms=2287.0, after_ms=23.0, change_second_count=9),
             "not at rest: the median of a second fell from 2,287 ms to 23.00 ms after second 9",
@@ -36,19 +36,31 @@ def test_every_cause_of_not_being_valid_says_what_to_do() -> None:
         (cause(CauseCode.NO_CPU_LEFT, machine_busy_share=0.99), "no CPU left: machine 99% busy"),
         (
             cause(CauseCode.CLOCK_ERROR, clock_error_ms=4.0, latency_p50_ms=1.0, below_zero_count=3),
-            "clocks may be 4.000 ms apart, beside a median latency of 1.000 ms; 3 latencies below zero: kept",
+            "clocks may differ by 4.000 ms, with a median latency of 1.000 ms; 3 latencies below zero",
+        ),
+        (
+            cause(CauseCode.CLOCK_JUMPED, about="left", jump_ms=5000.0, wall_jump_ms=-20.0),
+            "the clock of left jumped by 5,000 ms; its wall clock was moved by -20.00 ms, and broker times",
+        ),
+        (
+            cause(CauseCode.CLOCK_JUMPED, about="left", wall_jump_ms=20.0),
+            "the wall clock of left was moved by",
+        ),
+        (
+            cause(CauseCode.HOST_SILENT, about="left", silent_ms=5100.0),
+            "left was cut off: no answer from the launcher for 5,100 ms",
         ),
         (
             cause(CauseCode.TOO_FEW_MESSAGES, message_count=200, needed_count=1000),
-            "too few messages for a p99: 200, it takes 1,000",
+            "too few messages for a p99: 200, but it needs 1,000",
         ),
         (cause(CauseCode.INCOMPLETE, measured_count=3, planned_count=5), "only 3 of 5 were measured"),
-        (cause(CauseCode.INCOMPLETE), "it did not come to its end"),
+        (cause(CauseCode.INCOMPLETE), "it did not finish"),
         (cause(CauseCode.SPREAD, about="b", sd_share=0.84), "B: SD is 84% of the mean"),
         (cause(CauseCode.RECORDED, "an agent died"), "an agent died"),
         (
             cause(CauseCode.COMPRESSED, "zstd", reached_ratio=3.46, asked_ratio=4.0),
-            "zstd compresses these messages by a ratio of 3.46; 4 was asked for",
+            "zstd compresses these messages by a ratio of 3.46; 4 was requested",
         ),
     ],
 )

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from streamgauge.core.fault_figures import FaultFigures
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from streamgauge.core.fault_figures import FaultEffects, FaultFigures
 from streamgauge.report.fault_show import fault_bands, fault_blocks
 from streamgauge.report.medium import Tone
+from streamgauge.report.page_frame import filled_page, place_figures
+from streamgauge.report.plot_parts import Axis, Figure, NumberText, Plot, Series, Style
 from streamgauge.report.shown import Note
 from streamgauge.report.shown_tables import Table
+
+from .chromium import Chromium
 
 KILL = FaultFigures(
     kind="broker_kill",
@@ -46,10 +55,22 @@ def test_one_that_was_not_done_and_one_that_is_not_over_say_so() -> None:
     _, table, problem = fault_blocks([undone, lasting])
 
     assert isinstance(table, Table)
-    assert table.rows[0].cells[1].value == "nobody: not done"
+    assert table.rows[0].cells[1].value == "none: not done"
     assert table.rows[1].cells[5].value == "not recovered"
     assert isinstance(problem, Note)
     assert "it is down already" in problem.text
+
+
+def test_what_a_fault_did_is_said_where_something_is_known() -> None:
+    full = KILL.model_copy(update={"effects": FaultEffects(refused_count=4, down_after_s=0.75)})
+    slow = KILL.model_copy(update={"effects": FaultEffects(delayed_count=1200)})
+
+    _, table = fault_blocks([full, slow, KILL])
+
+    assert isinstance(table, Table)
+    assert table.columns[-1].name == "effect"
+    said = [told.cells[-1].value for told in table.rows]
+    assert said == ["4 writes refused, down after 0.750 s", "1,200 writes delayed", ""]
 
 
 def test_no_faults_no_words() -> None:
@@ -65,3 +86,29 @@ def test_a_band_lasts_until_it_is_taken_back_or_to_the_end() -> None:
 
     assert [(band.start, band.end) for band in bands] == [(20.0, 31.5), (20.0, 120.0), (20.0, 20.25)]
     assert "broker_kill broker-2" in bands[0].name
+
+
+@pytest.mark.browser
+def test_the_names_of_faults_that_are_close_together_do_not_lie_on_each_other(
+    browser: Chromium, tmp_path: Path
+) -> None:
+    faults = [
+        KILL.model_copy(update={"began_s": began, "ended_s": began + 2}) for began in (5, 8, 40, 55, 56)
+    ]
+    line = Series("p50", [0, 60], [1, 2], Style(0), "line", NumberText("up to", 3, "ms"))
+    plot = Plot("t", [line], Axis("s"), Axis("ms"), bands=fault_bands(faults, 60))
+    figures: dict[str, Figure] = {}
+    page = tmp_path / "page.html"
+    page.write_text(filled_page("t", [place_figures(figures, "t", [plot])], figures, ""))
+
+    browser.open(page, 900, 700)
+    browser.wait_for("document.querySelectorAll('.band-name').length == 5")
+    names = browser.evaluate(
+        "[...document.querySelectorAll('.band-name')].map(e => e.getBoundingClientRect())"
+        ".map(b => [b.left, b.right, b.top, b.bottom])"
+    )
+
+    for one, other in combinations(names, 2):
+        apart = one[1] <= other[0] or other[1] <= one[0] or one[3] <= other[2] + 2 or other[3] <= one[2] + 2
+        assert apart, (one, other)
+    assert len({name[2] for name in names}) < 5, "where there is room, a name stands in the first row"

@@ -48,7 +48,7 @@ def test_a_log_can_be_opened(sample: list[int], tmp_path: object) -> None:
 
 def test_values_below_zero_are_counted_as_zero_and_said() -> None:
     text = hlog_text([{"value_ms": -0.5, "count": 3}, {"value_ms": 1.0, "count": 1}], 1.0)
-    assert "3 values below zero stand as 0" in text
+    assert "3 values below zero are recorded as 0" in text
 
 
 def test_the_table_of_percentiles_goes_up_to_the_maximum(sample: list[int]) -> None:

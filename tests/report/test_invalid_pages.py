@@ -28,7 +28,7 @@ _CARD = """(() => {
     text: card.textContent, seen: card.getBoundingClientRect().height > 0,
   };
 })()"""
-_TOO_SHORT = "too short to tell whether it was at rest: 2 s were measured, it takes 5 s"
+_TOO_SHORT = "too short to tell whether it was at rest: 2 s were measured, but it takes 5 s"
 
 
 def _fanout(folder: Path) -> Path:
@@ -47,7 +47,7 @@ PAGES: dict[str, tuple[Callable[[Path], Path], str]] = {
     "transports": (lambda folder: Path(write_report(doubtful(transports_run(folder / "run")))), _TOO_SHORT),
     "compare": (
         lambda folder: Path(write_report(compared_run(folder / "run"))),
-        "the control found A different from itself",
+        "the control found that A differs from itself",
     ),
     "fanout": (_fanout, _TOO_SHORT),
 }

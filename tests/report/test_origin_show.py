@@ -15,6 +15,12 @@ def test_who_where_when_how_long_and_against_what() -> None:
         "cpu": "EPYC",
         "cores": 2,
         "memory_bytes": 2**34,
+        "memory_peaks_bytes": {
+            "launcher": 2**28,
+            "producer-0": 2**27,
+            "consumer-0": 2**26,
+            "analysing": 2**30,
+        },
         "systems": {"kafka": {"bootstrap": "10.0.0.1:9092", "kafka": "4.3.1"}, "zmq": {}, "odd": 1},
     }
     assert origin_of(document) == [
@@ -22,6 +28,10 @@ def test_who_where_when_how_long_and_against_what() -> None:
         ("machine", "EPYC, 2 cores, 16.0 GiB"),
         ("when", "2026-01-02 03:04 UTC"),
         ("took", "34.00 s, measuring 30.00 s"),
+        (
+            "memory",
+            "at most launcher 256.0 MiB, with Spark while analysing 1.0 GiB, largest of 2 agents 128.0 MiB",
+        ),
         ("against", "kafka 4.3.1 at 10.0.0.1:9092, zmq"),
     ]
 

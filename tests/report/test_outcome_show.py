@@ -41,7 +41,8 @@ def test_what_was_missed_comes_first_and_is_red(one_case: RunDir) -> None:
     assert (verdict.name, verdict.words, verdict.tone) == ("Objectives", "missed", Tone.BAD)
     assert verdict.lines == [
         "p99<20ms: missed – it was 31.00 ms",
-        "p99.99<20ms: not decidable – it was 19.00 ms; too few messages for a p99.99: 500, it takes 100,000",
+        "p99.99<20ms: not decidable – it was 19.00 ms; "
+        "too few messages for a p99.99: 500, but it needs 100,000",
         "p50<20ms: met, it was 19.00 ms",
     ]
 

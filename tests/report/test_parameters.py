@@ -19,7 +19,7 @@ def _parameters(load: dict[str, Any], **rest: Any) -> Parameters:
     ("load", "words"),
     [
         ({"messages": 1000, "rate": "10k/s"}, "1,000 messages at 10,000/s · 700 B"),
-        ({"duration": "30s"}, "30 s as fast as it goes"),
+        ({"duration": "30s"}, "30 s as fast as possible"),
         ({"rate": [{"rate": 100, "for": "2s"}]}, "200 messages in steps of 100/s for 2 s"),
         ({"messages": 1, "message": {"size": {"lines_of": "/data/lines"}}}, "lines of /data/lines"),
         (

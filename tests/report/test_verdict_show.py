@@ -40,7 +40,7 @@ def test_each_cause_is_said_once_with_what_to_do(sweep: RunDir) -> None:
     assert validity.lines == [
         "case 003: sent late: schedule lag p99 260.0 ms of a latency p99 of 262.0 ms; "
         "the machine's own noise floor is not known "
-        "→ lower the rate, add producers, or leave the machine to this run"
+        "→ lower the rate, stop other work on this machine, or set load.precedence"
     ]
 
 

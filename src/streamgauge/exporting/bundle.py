@@ -38,7 +38,7 @@ _ALONE = (
     RunDir.faults,
 )
 _NEEDED = (RunDir.workload, RunDir.plan, RunDir.environment, RunDir.status)
-_FOLDERS = ("results", "events", "originals", "report")
+_FOLDERS = ("results", "events", "originals", "report", RunDir.by_case)
 _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,120}")
 _PIECE = 1024 * 1024
 _LINK, _TYPE = 0o120000, 0o170000

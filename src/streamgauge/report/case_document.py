@@ -11,8 +11,18 @@ from streamgauge.core.fault_figures import FaultFigures
 from streamgauge.core.findings import CaseVerification
 from streamgauge.core.steady_state import Unrest
 from streamgauge.plan.warm_up_file import Series, WarmUpEnding
-from streamgauge.report.document import Bottleneck, Document, Glance, Part, Verdicts
-from streamgauge.report.parameters import Parameters
+from streamgauge.report.document import (
+    Bottleneck,
+    CaseVerdicts,
+    Document,
+    Glance,
+    Part,
+    State,
+    Verdicts,
+    by_case,
+)
+from streamgauge.report.parameters import FIELDS_OF_KNOBS, KNOBS, Parameters
+from streamgauge.report.plotted import PlottedCase
 
 SCHEDULE_LAG = "intended_to_sent"
 
@@ -27,19 +37,19 @@ class Accounting(Part):
     failed: Count = 0
     """reported as not delivered"""
     received: Count = 0
-    """at least one intact copy came"""
+    """at least one intact copy arrived"""
     lost_write: Count = 0
-    """acked, never seen, though a later offset of its partition was"""
+    """acked, never seen, although a later offset of its partition was"""
     unseen: Count = 0
     """acked, never seen, and nothing later in its partition was either"""
     duplicate: Count = 0
     """intact copies beyond the first"""
     out_of_order: Count = 0
-    """first copy came after a later one of its producer and partition"""
+    """first copy arrived after a later one from its producer and partition"""
     corrupt: Count = 0
     """damaged records"""
     unexpected: Count = 0
-    """records that are not of this case"""
+    """records that do not belong to this case"""
 
 
 class BriefStatistics(Part):
@@ -141,6 +151,12 @@ class Clock(Part):
     drift_ppm: float | None
     readings: Count
     """how often it was read; 0: it is the reference's own clock"""
+    jump_ms: float | None = None
+    """by how much it jumped ahead at once while the case ran; null: it did not"""
+    wall_jump_ms: float | None = None
+    """the same of the host's wall clock, which times of brokers hang on"""
+    silent_ms: float | None = None
+    """the longest that the launcher gave its host no answer; null: it is the launcher's own"""
 
 
 class Brief(Part):
@@ -197,9 +213,7 @@ class WarmUpCourse(Part):
     waited: list[Waited]
 
 
-class Case(Verdicts):
-    case: str
-    """id of the case"""
+class Case(CaseVerdicts):
     iteration: int
     """which round of the same"""
     target: str
@@ -273,7 +287,7 @@ class CasesDocument(Document):
 
     @property
     def parts(self) -> Mapping[str, Verdicts]:
-        return {f"case {case.case}": case for case in self.cases}
+        return by_case(self.cases)
 
     @property
     def glances(self) -> Sequence[Glance]:
@@ -282,3 +296,27 @@ class CasesDocument(Document):
             for case in self.cases
             if case.is_measured
         ]
+
+    @property
+    def plotted(self) -> Sequence[PlottedCase]:
+        return [_plotted(case) for case in self.cases]
+
+
+def _plotted(case: Case) -> PlottedCase:
+    latency, delivery, swept = case.main_latency, case.delivery, case.parameters.swept
+    partitions = delivery.partitions or 0
+    return PlottedCase(
+        case.case,
+        case.target,
+        {name: value_of(case.parameters) for name, value_of in KNOBS.items()},
+        {path: value for path, value in swept.items() if path not in FIELDS_OF_KNOBS},
+        latency.count,
+        min_ms=latency.min,
+        mean_ms=latency.mean if latency.count else None,
+        max_ms=latency.max,
+        # Streams of several partitions go side by side, and the runtime is the sum of theirs.
+        kib=(delivery.bytes or 0) * partitions / 1024,
+        messages=(delivery.messages or 0) * partitions,
+        lasted_s=delivery.runtime_s or 0.0,
+        is_ok=case.status is State.OK,
+    )

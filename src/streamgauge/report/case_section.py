@@ -209,7 +209,7 @@ def _load_pairs(case: Case) -> list[tuple[str, Sequence[str]]]:
     lags = [f"{name} {ms_text(getattr(lag, name))}" for name in ("p50", "p99", "max")]
     pairs: list[tuple[str, Sequence[str]]] = [("schedule lag", [*lags, noise_floor_text(case)])]
     if drift is not None:
-        pairs.append(("drift", [f"{digits_text(drift)} ms a second, of the median latency"]))
+        pairs.append(("drift", [f"{digits_text(drift)} ms per second, of the median latency"]))
     return pairs
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from streamgauge.report.case_document import Case, CasesDocument, Statistics
 from streamgauge.report.case_section import case_section, percentile_cell
 from streamgauge.report.cause_words import LIMIT_WORDS, limit_text
+from streamgauge.report.document import by_case
 from streamgauge.report.figures import side_by_side_figure
 from streamgauge.report.hdr_files import hgrm_text, hlog_text
 from streamgauge.report.medium import ON_CONSOLE, ON_PAPER, Medium, Tone
@@ -41,8 +42,8 @@ READING = (
     "acknowledgement is seen, broker is the record's own timestamp (whole milliseconds), received when the "
     "consumer's code has it. Percentiles come from buckets within 0.05%; one with fewer than ten messages "
     "beyond it is marked with ~. No message and no negative latency is dropped.",
-    "Integrity says whether every message is accounted for, validity whether the figures may be quoted: two "
-    "questions. A whole report is one run: to compare two systems, compare several runs.",
+    "Integrity says whether every message is accounted for; validity says whether the figures may be quoted. "
+    "A report is about one run: to compare two systems, compare several runs of each.",
 )
 
 
@@ -61,7 +62,7 @@ def show_cases(
     """`answer`: what the run was made to find out, where that is not a latency; `first`: sections above the
     cases; `counted`: the cases whose verdicts are the run's, when not all are."""
     cases = document.cases
-    judged = {f"case {case.case}": case for case in (cases if counted is None else counted)}
+    judged = by_case(cases if counted is None else counted)
     sections = list(first)
     if len(cases) > 1 and has_overview:
         sections.append(overview_section(cases, tables, compared_at_most))

@@ -104,12 +104,12 @@ def _incomplete(cause: Cause) -> str:
     if "planned_count" in found and found["measured_count"] < found["planned_count"]:
         said = f"only {count_text(int(found['measured_count']))} of {count_text(int(found['planned_count']))}"
         return f"{said} were measured" + (f": {cause.text}" if cause.text else "")
-    return "it did not come to its end"
+    return "it did not finish"
 
 
 def _fault_during_measuring(cause: Cause) -> str:
     count = plural(int(cause.figures["fault_count"]), "fault")
-    return f"fault during measuring: {count} planned; what they cost may be quoted, no steady figure"
+    return f"fault during measuring: {count} planned; quote what they cost, but no steady figure"
 
 
 def _not_at_rest(cause: Cause) -> str:
@@ -150,34 +150,49 @@ def _clock_error(cause: Cause) -> str:
     told = []
     if "clock_error_ms" in cause.figures:
         median = cause.figures.get("latency_p50_ms")
-        beside = "" if median is None else f", beside a median latency of {ms_text(median)}"
-        told.append(f"clocks may be {ms_text(cause.figures['clock_error_ms'])} apart{beside}")
+        beside = "" if median is None else f", with a median latency of {ms_text(median)}"
+        told.append(f"clocks may differ by {ms_text(cause.figures['clock_error_ms'])}{beside}")
     if "below_zero_count" in cause.figures:
-        told.append(f"{count_text(int(cause.figures['below_zero_count']))} latencies below zero: kept")
+        told.append(
+            f"{count_text(int(cause.figures['below_zero_count']))} latencies below zero, which are kept"
+        )
+    return "; ".join(told)
+
+
+def _clock_jumped(cause: Cause) -> str:
+    told = []
+    if "jump_ms" in cause.figures:
+        told.append(f"the clock of {cause.about} jumped by {ms_text(cause.figures['jump_ms'])}")
+    if "wall_jump_ms" in cause.figures:
+        whose = "its wall clock" if told else f"the wall clock of {cause.about}"
+        told.append(
+            f"{whose} was moved by {ms_text(cause.figures['wall_jump_ms'])}, and broker times with it"
+        )
     return "; ".join(told)
 
 
 def _too_few(cause: Cause) -> str:
     count, needed = (int(cause.figures[name]) for name in ("message_count", "needed_count"))
-    return (
-        f"too few messages for a {cause.about or 'p99'}: {count_text(count)}, it takes {count_text(needed)}"
-    )
+    what = f"too few messages for a {cause.about or 'p99'}"
+    return f"{what}: {count_text(count)}, but it needs {count_text(needed)}"
 
 
 def _never_settled(cause: Cause) -> str:
     # Between runs it is about a side, of which no count is told.
     if cause.about is None or "message_count" not in cause.figures:
-        return "never at rest: latency, rate or CPU still changed at the limit of the warm-up, or at the end"
+        return (
+            "never at rest: latency, rate or CPU still changed at the end, or when the warm-up hit its limit"
+        )
     who = cause.about.upper() if len(cause.about) == 1 else f"the {cause.about}"
     return (
-        f"{who} never at rest: what a block of messages takes still changed at the limit of its warm-up, "
+        f"{who} was never at rest: the time of a block still changed when its warm-up hit its limit, "
         f"after {count_text(int(cause.figures['message_count']))} messages"
     )
 
 
 def _too_short(cause: Cause) -> str:
     count, needed = (int(cause.figures[name]) for name in ("second_count", "needed_count"))
-    return f"too short to tell whether it was at rest: {count} s were measured, it takes {needed} s"
+    return f"too short to tell whether it was at rest: {count} s were measured, but it takes {needed} s"
 
 
 def _trials_failed(cause: Cause) -> str:
@@ -195,17 +210,17 @@ def _control_failed(cause: Cause) -> str:
     if "tainted_count" in found:
         return (
             f"The A/A control failed in {found['tainted_count']} of {found['comparison_count']} comparisons: "
-            "A was found different from itself there, so something else than the library was measured. "
+            "there A was found to differ from itself, so something other than the library was measured. "
             "Their verdicts are marked."
         )
-    return "the control found A different from itself"
+    return "the control found that A differs from itself"
 
 
 def _too_few_pairs(cause: Cause) -> str:
     found = cause.figures
     return (
         f"{found['pair_count']} pairs cannot show a difference among {found['comparison_count']} "
-        f"comparisons; {found['needed_count']} could"
+        f"comparisons; it takes {found['needed_count']}"
     )
 
 
@@ -234,13 +249,13 @@ def _waited(where: str) -> Callable[[Cause], str]:
 
 def _compressed(cause: Cause) -> str:
     asked, reached = cause.figures.get("asked_ratio"), cause.figures["reached_ratio"]
-    wanted = "" if asked is None else f"; {asked:g} was asked for"
+    wanted = "" if asked is None else f"; {asked:g} was requested"
     return f"{cause.text} compresses these messages by a ratio of {reached:g}{wanted}"
 
 
 def _other_tool(cause: Cause) -> str:
     who = cause.text or "another tool"
-    return f"measured by {who}, not by us: whether its figures may be quoted is not known"
+    return f"measured by {who}, not by us: we cannot tell whether its figures may be quoted"
 
 
 def _told(cause: Cause) -> str:
@@ -248,8 +263,8 @@ def _told(cause: Cause) -> str:
 
 
 _SAID: dict[CauseCode, Callable[[Cause], str]] = {
-    CauseCode.LOST_WRITE: _counted("acked messages lost, though later ones of their partition came"),
-    CauseCode.UNSEEN: _counted("acked messages not seen, and nothing after them in their partition"),
+    CauseCode.LOST_WRITE: _counted("acked messages lost, although later ones in their partition arrived"),
+    CauseCode.UNSEEN: _counted("acked messages not seen, nor anything after them in their partition"),
     CauseCode.NOT_ARRIVED: _counted("messages, sent without delivery reports, did not arrive"),
     CauseCode.CORRUPT: _counted("corrupt records received"),
     CauseCode.FAILED: _counted("messages failed to be delivered"),
@@ -267,6 +282,10 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
     CauseCode.GENERATOR_LATE: _generator_late,
     CauseCode.NO_CPU_LEFT: _no_cpu_left,
     CauseCode.CLOCK_ERROR: _clock_error,
+    CauseCode.CLOCK_JUMPED: _clock_jumped,
+    CauseCode.HOST_SILENT: lambda c: (
+        f"{c.about} was cut off: no answer from the launcher for {ms_text(c.figures['silent_ms'])}"
+    ),
     CauseCode.TOO_FEW_MESSAGES: _too_few,
     CauseCode.SWAPPED: lambda c: f"the machine swapped: {format_bytes(c.figures['swapped_bytes'])}",
     CauseCode.THROTTLED: lambda c: (
@@ -284,13 +303,13 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
         f"the bound lies within the interval, {digits_text(c.figures['low'])} to "
         f"{digits_text(c.figures['high'])}"
     ),
-    CauseCode.NO_ONE_RATE: _plain("no one rate was asked for: a share of it cannot be told"),
-    CauseCode.NOT_LOOKED_FOR: _plain("nobody looked: it takes consumers, or delivery reports"),
-    CauseCode.NO_REPEATS: _plain("one run of each does not tell how sure this figure is"),
-    CauseCode.NOT_ABOVE_ZERO: _plain("it is not above zero: there is no ratio"),
+    CauseCode.NO_ONE_RATE: _plain("there is no single rate to take a share of"),
+    CauseCode.NOT_LOOKED_FOR: _plain("not checked: this needs consumers, or delivery reports"),
+    CauseCode.NO_REPEATS: _plain("one run of each side does not show how certain this figure is"),
+    CauseCode.NOT_ABOVE_ZERO: _plain("it is not above zero, so there is no ratio"),
     CauseCode.NO_SUCH_CASE: _plain("the baseline has no case with these settings"),
     CauseCode.FEW_REPETITIONS: _of_side(
-        lambda f: f"only {f['repetition_count']} repetitions; at least {f['advised_count']} say more"
+        lambda f: f"only {f['repetition_count']} repetitions; at least {f['advised_count']} are advised"
     ),
     CauseCode.SPREAD: _of_side(lambda f: f"SD is {100 * f['sd_share']:.0f}% of the mean"),
     CauseCode.EXTREMES: _of_side(_extremes),
@@ -299,16 +318,17 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
     CauseCode.CONSUMER_OUT_OF_CPU: _with_figures("a consumer had no CPU left and fell behind"),
     CauseCode.MACHINE_OUT_OF_CPU: _with_figures("a machine had no CPU left"),
     CauseCode.BROKER_OUT_OF_CPU: _with_figures("a broker had no CPU left"),
-    CauseCode.SLOW_ACKS: _with_figures("acks came slowly while clients had CPU left"),
+    CauseCode.SLOW_ACKS: _with_figures("acks were slow while clients had CPU left"),
     CauseCode.SCHEDULE_NOT_HELD: _with_figures("the schedule was not held, and nothing else was busy"),
     CauseCode.NOTHING_MEASURED: _plain("nothing was measured"),
+    CauseCode.ROLLED_UP: _plain("most messages were rolled up: how certain this is needs them one by one"),
     CauseCode.LOAD_HELD: _with_figures("the load was held"),
-    CauseCode.NO_CPU_FIGURES: _with_figures("not known without CPU figures"),
+    CauseCode.NO_CPU_FIGURES: _with_figures("not known, because there are no CPU figures"),
     CauseCode.NOTHING_SATURATED: _with_figures("nothing was saturated"),
     CauseCode.WAITED_BEHIND_PRODUCER: _waited("behind the producer"),
     CauseCode.WAITED_BEHIND_ACK: _waited("between their ack and the consumer"),
     CauseCode.NO_STEP_MISSED: _plain("no step missed an objective"),
-    CauseCode.STEP_NOT_KNOWN: _plain("nothing is known of the step that missed"),
+    CauseCode.STEP_NOT_KNOWN: _plain("nothing is known about the step that missed"),
     CauseCode.RECORDED: _told,
     CauseCode.SKIPPED: _told,
     CauseCode.PLANNED: _told,
@@ -333,8 +353,12 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
         "s: pauses are not counted, but a library may work in them."
     ),
     CauseCode.NO_ACKS: _plain(
-        "acks=0: no broker confirms a message, so none is said to be published; a message counts as "
-        "produced when it was sent, and only consuming tells if it arrived."
+        "acks=0: no broker confirms a message, so none counts as acknowledged; a message counts as "
+        "produced when it was sent, and only a consumer can tell whether it arrived."
+    ),
+    CauseCode.MEASURES_ITSELF: _plain(
+        "no system was measured here: the latency is what sending, receiving and recording cost, so sending "
+        "late is part of it"
     ),
     CauseCode.VALUES_NOT_CHECKED: _plain(
         "Values were not checked while consuming; every message was counted by its key."
@@ -342,22 +366,24 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
 }
 
 _ADVICE = {
-    CauseCode.NOT_AT_REST: "lengthen the warm-up, or lower the rate until it rests",
-    CauseCode.NEVER_SETTLED: "raise --warm-up-limit, lower the rate, or stop what else runs here",
+    CauseCode.NOT_AT_REST: "lengthen the warm-up, or lower the rate until it settles",
+    CauseCode.NEVER_SETTLED: "raise --warm-up-limit, lower the rate, or stop other programs on this machine",
     CauseCode.TOO_SHORT: "measure longer, or let it warm up until it is at rest (auto)",
-    CauseCode.FAULT_DURING_MEASURING: "quote what the faults cost; for steady figures run it without them",
+    CauseCode.FAULT_DURING_MEASURING: "quote what the faults cost; for steady figures, run it without them",
     CauseCode.RATE_MISSED: "lower the rate, or add producers",
-    CauseCode.GENERATOR_LATE: "lower the rate, add producers, or leave the machine to this run",
-    CauseCode.NO_CPU_LEFT: "lower the rate, or run the clients on hosts of their own",
-    CauseCode.CLOCK_ERROR: "run producers and consumers on one host, or bring hosts nearer together",
+    CauseCode.GENERATOR_LATE: "lower the rate, stop other work on this machine, or set load.precedence",
+    CauseCode.NO_CPU_LEFT: "lower the rate, or run the clients on separate hosts",
+    CauseCode.CLOCK_ERROR: "run producers and consumers on one host, or use hosts that are closer together",
+    CauseCode.CLOCK_JUMPED: "do not set these hosts' clocks during a run; slewing them is fine",
+    CauseCode.HOST_SILENT: "check the network between this host and the launcher",
     CauseCode.TOO_FEW_MESSAGES: "measure longer",
-    CauseCode.BOUND_IN_INTERVAL: "measure longer, or more often",
-    CauseCode.NO_ONE_RATE: "give the bound in messages a second",
-    CauseCode.NO_REPEATS: "give two runs of each, with a comma between",
-    CauseCode.NO_SUCH_CASE: "run the same workload, or another baseline",
-    CauseCode.SWAPPED: "give the machine more memory, or run less beside it",
+    CauseCode.BOUND_IN_INTERVAL: "measure longer, or repeat the run",
+    CauseCode.NO_ONE_RATE: "give the bound in messages per second",
+    CauseCode.NO_REPEATS: "give two runs of each side, separated by a comma",
+    CauseCode.NO_SUCH_CASE: "run the same workload, or choose another baseline",
+    CauseCode.SWAPPED: "give the machine more memory, or run fewer programs on it",
     CauseCode.THROTTLED: "raise the container's CPU limit",
-    CauseCode.INCOMPLETE: "run it again to its end",
+    CauseCode.INCOMPLETE: "run it to the end",
     CauseCode.CONTROL_FAILED: "run it again on a quiet machine",
     CauseCode.TOO_FEW_PAIRS: "raise --repeat",
     CauseCode.MEASURES_THE_WAIT: "use --preset fair",

@@ -19,6 +19,7 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import RunStatus, read_status
 from streamgauge.core.verdicts import Cause, Integrity, Limit, Validity, worst_integrity, worst_validity
 from streamgauge.plan.plan_file import Plan
+from streamgauge.report.plotted import PlottedCase
 from streamgauge.report.result_tables import ResultTables, Row
 from streamgauge.tables.results import CAUSES
 
@@ -83,6 +84,18 @@ class Verdicts(Part):
             and self.validity.verdict is Validity.VALID
             and self.outcome in (None, Outcome.MET)
         )
+
+
+class CaseVerdicts(Verdicts):
+    """Of one case of the plan."""
+
+    case: str
+    """id of the case"""
+
+
+def by_case(cases: Iterable[CaseVerdicts]) -> Mapping[str, Verdicts]:
+    """The parts of a document whose parts are its cases."""
+    return {f"case {case.case}": case for case in cases}
 
 
 class Bottleneck(Part):
@@ -164,6 +177,11 @@ class Document(Part):
     @property
     def glances(self) -> Sequence[Glance]:
         """One for each part of which there is a latency."""
+        return ()
+
+    @property
+    def plotted(self) -> Sequence[PlottedCase]:
+        """What `streamgauge plot` draws; none where a family has plots of its own."""
         return ()
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from streamgauge.core.fault_figures import FaultFigures
+from streamgauge.core.fault_figures import FaultEffects, FaultFigures
 from streamgauge.report.medium import Tone
 from streamgauge.report.plot_parts import Band
 from streamgauge.report.quantities import digits_text, ms_text
@@ -27,28 +27,35 @@ _COLUMNS = (
     Column("lost", Unit.COUNT),
     Column("duplicate", Unit.COUNT),
 )
+_EFFECTS = Column("effect")
 
 
-def fault_blocks(faults: Sequence[FaultFigures]) -> list[Block]:
+def fault_blocks(
+    faults: Sequence[FaultFigures], heading: str = "Faults", counted: str = "A message"
+) -> list[Block]:
+    """`counted`: what is late or lost."""
     if not faults:
         return []
     known = next((one.late_over_ms for one in faults if one.late_over_ms is not None), None)
     late = (
-        "Nothing was received before the first fault, so nobody can say what is late."
+        "Nothing was received before the first fault, so it is not known what is late."
         if known is None
-        else f"Late is what took more than {ms_text(known)}: ten times the median, or twice the 99th "
-        "percentile, before the first fault. Times count from the fault."
+        else f"{counted} is late if it took more than {ms_text(known)}: ten times the median, or twice the "
+        "99th percentile, before the first fault. Times count from the fault."
     )
     problems = [Note(f"{one.kind}: {one.problem}", Tone.WARN) for one in faults if one.problem]
-    table = Table("Faults", _COLUMNS, [_row(one) for one in faults], note=late, name="faults", is_turned=True)
-    return [Heading("Faults"), table, *problems]
+    has_effects = any(one.effects for one in faults)
+    columns = [*_COLUMNS, _EFFECTS] if has_effects else _COLUMNS
+    rows = [_row(one, has_effects=has_effects) for one in faults]
+    table = Table("Faults", columns, rows, note=late, name="faults", is_turned=True)
+    return [Heading(heading), table, *problems]
 
 
-def _row(one: FaultFigures) -> TableRow:
+def _row(one: FaultFigures, *, has_effects: bool) -> TableRow:
     recovered = Cell(one.recover_s) if one.is_recovered else Cell("not recovered", Tone.BAD, unit=Unit.TEXT)
     return row(
         one.kind,
-        one.target or "nobody: not done",
+        one.target or "none: not done",
         one.began_s,
         one.ended_s,
         one.detect_s,
@@ -58,7 +65,29 @@ def _row(one: FaultFigures) -> TableRow:
         _fault_cell(one.failed_count),
         _fault_cell(one.lost_count),
         _fault_cell(one.duplicate_count),
+        *([_effect_words(one.effects)] if has_effects else []),
     )
+
+
+def _effect_words(effects: FaultEffects | None) -> str:
+    if effects is None:
+        return ""
+    said = []
+    if effects.refused_count is not None:
+        said.append(f"{effects.refused_count:,} writes refused")
+    if effects.delayed_count is not None:
+        said.append(f"{effects.delayed_count:,} writes delayed")
+    if effects.sessions_lost_count is not None:
+        said.append(_session_words(effects))
+    if effects.down_after_s is not None:
+        said.append(f"down after {digits_text(effects.down_after_s)} s")
+    return ", ".join(said)
+
+
+def _session_words(effects: FaultEffects) -> str:
+    lost = f"{effects.sessions_lost_count:,} sessions lost, {effects.sessions_back_count or 0:,} came back"
+    after_s = effects.sessions_back_after_s
+    return lost if after_s is None else f"{lost} within {digits_text(after_s)} s"
 
 
 def _fault_cell(count: int) -> Cell:

@@ -29,7 +29,7 @@ def hlog_text(rows: list[Row], lasted_s: float) -> str:
     values, counts, below = _nanoseconds(rows)
     top_ms = int(values[-1]) / NS_PER_MS
     encoded = base64.b64encode(encoded_histogram(values, counts)).decode()
-    said = [f"#[{below} values below zero stand as 0]"] if below else []
+    said = [f"#[{below} values below zero are recorded as 0]"] if below else []
     return "\n".join(
         [
             "#[Histogram log format version 1.3]",

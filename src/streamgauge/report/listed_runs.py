@@ -10,7 +10,7 @@ from streamgauge.core.errors import CorruptRun
 from streamgauge.core.outcomes import Outcome
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.run_tags import tags_of
-from streamgauge.core.status import NOT_ANALYSED, read_status
+from streamgauge.core.status import NOT_ANALYSED, read_status, why_no_report
 from streamgauge.core.units import format_bytes
 from streamgauge.plan.plan_file import Plan, read_plan
 from streamgauge.report.cause_words import OUTCOME_WORDS
@@ -79,6 +79,9 @@ def listed(run: RunDir) -> Listed:
             tags=tags,
         )
         # As good as its worst case, which the analysis has found out.
+        if status.status not in ("ok", "failed"):
+            return begun
+        begun = replace(begun, why="; ".join(filter(None, (begun.why, why_no_report(run)))))
         return _judged(begun, stored_document(run)) if status.status == "ok" else begun
     except CorruptRun as error:
         return Listed(run, "corrupt", why=str(error))
@@ -91,7 +94,7 @@ def _judged(begun: Listed, document: Document) -> Listed:
         begun,
         state=document.status,
         verdicts=(document.integrity, document.validity, outcome),
-        why=document.reason or (f"{document.status}: {marked}" if marked else ""),
+        why=begun.why or document.reason or (f"{document.status}: {marked}" if marked else ""),
         glances=document.glances,
     )
 

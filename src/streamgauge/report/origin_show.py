@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from streamgauge.core.memory import ANALYSING, LAUNCHER
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.stages import Stage
 from streamgauge.core.units import format_bytes
@@ -28,6 +29,7 @@ def _told(document: Document) -> Iterator[tuple[str, str]]:
     begun_s = RunDir(document.run).begun_s
     yield "when", "" if begun_s is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(begun_s))
     yield "took", _took(document.stages_s)
+    yield "memory", _memory(environment.get("memory_peaks_bytes"))
     yield "against", ", ".join(_addresses(environment))
 
 
@@ -44,6 +46,22 @@ def _took(stages_s: dict[str, float]) -> str:
         return ""
     measured = stages_s.get(Stage.MEASURING)
     return s_text(sum(stages_s.values())) + ("" if measured is None else f", measuring {s_text(measured)}")
+
+
+def _memory(peaks_bytes: Any) -> str:
+    """The most that the command, Spark with it, and the largest agent had."""
+    if not isinstance(peaks_bytes, dict) or not peaks_bytes:
+        return ""
+    agents = {name: peak for name, peak in peaks_bytes.items() if name not in (LAUNCHER, ANALYSING)}
+    told = [
+        f"{words} {format_bytes(peaks_bytes[name])}"
+        for name, words in ((LAUNCHER, "launcher"), (ANALYSING, "with Spark while analysing"))
+        if name in peaks_bytes
+    ]
+    told += (
+        [f"largest of {plural(len(agents), 'agent')} {format_bytes(max(agents.values()))}"] if agents else []
+    )
+    return f"at most {', '.join(told)}"
 
 
 def _addresses(environment: dict[str, Any]) -> Iterator[str]:

@@ -46,7 +46,7 @@ def objectives_table(parts: Mapping[str, Verdicts]) -> Table:
     names = ("case", "objective", "outcome", "figure", "interval", "cause")
     rows = [_row(name, found) for name, part in parts.items() for found in part.objectives]
     return Table(
-        "What was to hold, and what came of it",
+        "Objectives, and whether they were met",
         [Column(name) for name in names],
         rows,
         name="objectives",

@@ -15,7 +15,7 @@ def environment_section(environment: dict[str, Any]) -> Markup:
     return tag(
         "section",
         tag("h2", "Environment and settings in force"),
-        _table("Machine", plain) if plain else tag("p", "Nothing is known of it.", class_="note"),
+        _table("Machine", plain) if plain else tag("p", "Nothing is known about it.", class_="note"),
         *(_fold(name, value) for name, value in nested.items()),
         class_="environment",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from streamgauge.core.units import format_bytes
@@ -201,7 +202,7 @@ def rate_text(rate: Any) -> str:
     if isinstance(rate, list):
         steps = (f"{rate_per_s_text(step.rate_per_s)} for {step.for_s:g} s" for step in rate)
         return "in steps of " + ", ".join(steps)
-    return "as fast as it goes" if rate == "unlimited" else f"at {rate_per_s_text(rate)}"
+    return "as fast as possible" if rate == "unlimited" else f"at {rate_per_s_text(rate)}"
 
 
 def size_text(size: int | DrawnSize | LinesOf | ProtobufOrders) -> str:
@@ -240,3 +241,40 @@ def _rate(load: Load) -> Any:
 def _size(load: Load) -> Any:
     size = load.message.size
     return size if isinstance(size, int) else size.model_dump(mode="json")
+
+
+KNOBS: dict[str, Callable[[Parameters], Any]] = {
+    "topics": lambda p: len(p.topics),
+    "partitions": lambda p: p.partitions,
+    "replicas": lambda p: p.replicas,
+    "message-size": lambda p: p.message_size,
+    "stream-size": lambda p: p.stream_size,
+    "rate": lambda p: p.rate,
+    "acks": lambda p: p.acks,
+    "completions": lambda p: p.completions,
+    "eos": lambda p: p.transaction_messages is not None,
+    "compression": lambda p: p.compression,
+    "producers": lambda p: None if p.streams == "per_partition" else p.producers,
+    "consumers": lambda p: None if p.streams == "per_partition" else p.consumers,
+}
+"""What cases may differ in; streams of their own follow from topics and partitions."""
+
+FIELDS_OF_KNOBS = (
+    "topics.count",
+    "topics.partitions",
+    "topics.replicas",
+    "message.size",
+    "stream_size",
+    "rate",
+    "acks",
+    "completions",
+    "transactions",
+    "compression",
+    "producers",
+    "consumers",
+)
+"""Fields of a load that knobs stand for."""
+
+
+def plain_value(value: Any) -> Any:
+    return value if isinstance(value, (int, float, str, type(None))) else str(value)

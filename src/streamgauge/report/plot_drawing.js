@@ -114,15 +114,26 @@ function drawTicksOfX({ figure, x, left, right, bottom, top, slant }, grid, word
 }
 
 function drawBands({ figure, x, left, right, bottom, top }, svg) {
+  const rows = [];
   for (const { name, start, end } of figure.bands || []) {
     const from = Math.max(left, x.at(start));
     const to = Math.min(right, x.at(end));
     if (to <= from) continue;
     svgPart("rect", { x: round(from), y: top, width: round(to - from), height: bottom - top, class: "band" }, svg);
     // A name that has no room to the right of where it begins stands to the left of where the plot ends.
-    const isNearEnd = from + 4 + textWidth(name) > right;
-    textPart(name, isNearEnd ? right - 4 : from + 4, top + 13, isNearEnd ? "end" : "start", svg, { class: "band-name" });
+    const width = textWidth(name);
+    const begin = from + 4 + width > right ? right - 4 - width : from + 4;
+    const y = top + 13 + LINE_HEIGHT * freeRow(rows, begin, begin + width);
+    textPart(name, round(begin), y, "start", svg, { class: "band-name" });
   }
+}
+
+/** The first row in which nothing is written there yet; from now on this is. */
+function freeRow(rows, begin, end) {
+  let row = rows.findIndex((taken) => taken.every(([from, to]) => end < from || begin > to));
+  if (row < 0) row = rows.push([]) - 1;
+  rows[row].push([begin, end]);
+  return row;
 }
 
 /** Places of a series' values; null is a gap. */

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from streamgauge.report.case_document import CasesDocument
 from streamgauge.report.cases_show import READING
+from streamgauge.report.document import Document
 from streamgauge.report.gnuplot import gnuplot_data, gnuplot_script
 from streamgauge.report.knob_figures import knob_figures
 from streamgauge.report.knob_points import KnobPlot, knob_plot
@@ -17,9 +17,7 @@ from streamgauge.report.shown import Badge, Figures, Notes, Section, Shown
 from streamgauge.report.shown_tables import Column, Table, Unit, row
 
 
-def plot_files(
-    documents: Sequence[CasesDocument], knob: str | None, *, with_page: bool
-) -> Mapping[str, bytes]:
+def plot_files(documents: Sequence[Document], knob: str | None, *, with_page: bool) -> Mapping[str, bytes]:
     """Name → content of every file of the plot; empty when no knob was turned and none is named."""
     plot = knob_plot(documents, knob)
     if plot is None:
@@ -52,10 +50,10 @@ def points_table(plot: KnobPlot) -> Table:
         Column("KiB/s", Unit.NUMBER),
         Column("msg/s", Unit.NUMBER),
     ]
-    return Table("Latency from the intended time; rates of streams side by side", columns, rows)
+    return Table(plot.latency_words, columns, rows)
 
 
-def _page(documents: Sequence[CasesDocument], plot: KnobPlot) -> str:
+def _page(documents: Sequence[Document], plot: KnobPlot) -> str:
     is_good = all(document.is_good for document in documents)
     shown = Shown(
         kicker="streamgauge plot",
@@ -65,6 +63,6 @@ def _page(documents: Sequence[CasesDocument], plot: KnobPlot) -> str:
         verdicts=[],
         facts=[],
         sections=[Section("Plots", [Notes(plot.notes), Figures(knob_figures(plot)), points_table(plot)])],
-        reading=READING,
+        reading=READING if plot.is_ours else (),
     )
     return render_page(shown, {})

@@ -31,7 +31,7 @@ FINDING_MEANINGS = {
     FindingKind.INCONSISTENT_OFFSETS: "one offset with two messages, or a message that is not where it was "
     "acknowledged",
     FindingKind.CORRUPT: "a record that is not what was sent",
-    FindingKind.UNEXPECTED: "a record that nobody is known to have sent",
+    FindingKind.UNEXPECTED: "a record that no producer is known to have sent",
     FindingKind.REORDERED: "came after a later message of its producer and partition",
     FindingKind.DUPLICATE: "one message at two offsets",
     FindingKind.NONMONOTONIC_POLL: "a consumer went back to an offset at or before its last one",
@@ -59,7 +59,18 @@ def verification_sentence(found: CaseVerification) -> str:
         if found.is_good:
             words += " No promise is broken: what was found, the settings allow."
     unchecked = "".join(f" Not checked: {one}." for one in found.not_checked)
-    return words + unchecked
+    return words + _rolled_up(found) + unchecked
+
+
+def _rolled_up(found: CaseVerification) -> str:
+    if not found.rolled_up:
+        return ""
+    kept = count_text(found.rolled_up_kept)
+    return (
+        f" {plural(found.rolled_up, 'message')} were judged while the case ran, and rolled up: their"
+        f" percentiles are those of histograms with 3 significant digits; {kept} of them, the slowest and"
+        " those around faults, are kept one by one."
+    )
 
 
 def print_verification(found: Verification, console: Console) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import note_report
 from streamgauge.report.answering import with_answer
 from streamgauge.report.case_document import CasesDocument
 from streamgauge.report.cases_show import show_cases
@@ -58,6 +59,7 @@ def write_parts(run: RunDir, document: Document, shown: Shown, tables: ResultTab
     run.write_text(run.report_markdown, shown_markdown(shown))
     linked = replace(shown, links=_links(run))
     run.write_text(run.report_page, render_page(linked, document.environment))
+    note_report(run)
     return run.url(run.report_page)
 
 
