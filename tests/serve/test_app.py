@@ -13,6 +13,7 @@ import pytest
 
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.run_tags import tags_of
+from streamgauge.serve.frame import as_sentence
 from tests.report.sample_run import HOSTILE, single_run
 
 from .asking import Browser, header, made_app, text_of
@@ -25,6 +26,35 @@ def get(runs: Path, address: str, *, read_only: bool = False) -> str:
     answer = asyncio.run(Browser(made_app(runs, read_only=read_only)).get(address))
     assert answer.status is HTTPStatus.OK
     return text_of(answer)
+
+
+def test_a_wrong_token_is_told_where_the_next_one_is_typed(written_runs: Path) -> None:
+    async def tried(**headers: str) -> tuple[HTTPStatus, str]:
+        app = made_app(written_runs, token="a-token-of-some-length")
+        answer = await Browser(app).ask("POST", "/login", {"token": "guessed"}, **headers)
+        return answer.status, text_of(answer)
+
+    status, shown = asyncio.run(tried())
+    assert status is HTTPStatus.FORBIDDEN
+    assert "This is not the token" in shown
+    assert 'type="password"' in shown
+    assert "guessed" not in shown
+    status, told = asyncio.run(tried(accept="application/json"))
+    assert status is HTTPStatus.FORBIDDEN
+    assert json.loads(told)["error"].startswith("this is not the token")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("there is no such page", "There is no such page."),
+        ("runs/one: missing; run it first", "runs/one: missing; run it first."),
+        ("What is wrong?", "What is wrong?"),
+        ("a.yaml: one\na.yaml: two", "a.yaml: one\na.yaml: two"),
+    ],
+)
+def test_what_is_refused_reads_as_a_sentence(words: str, sentence: str) -> None:
+    assert as_sentence(words) == sentence
 
 
 def test_the_list_shows_what_streamgauge_runs_shows(written_runs: Path) -> None:
@@ -50,12 +80,12 @@ def test_runs_are_found_by_words_and_by_tag(written_runs: Path) -> None:
     assert OLD in (found := get(written_runs, "/?q=ab12+kafka"))
     assert NEW not in found
     assert SWEPT not in get(written_runs, "/?tag=nightly")
-    assert "No run is like that" in get(written_runs, f"/?q={quote(EVIL)}")
+    assert "No run matches" in get(written_runs, f"/?q={quote(EVIL)}")
     assert EVIL not in get(written_runs, f"/?q={quote(EVIL)}")
 
 
 def test_an_empty_folder_says_what_to_do(tmp_path: Path) -> None:
-    assert "There is no run yet" in get(tmp_path / "nothing", "/")
+    assert "There are no runs yet" in get(tmp_path / "nothing", "/")
 
 
 def test_a_run_has_its_report_its_files_and_a_run_to_compare_it_with(written_runs: Path) -> None:

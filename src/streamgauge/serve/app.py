@@ -8,7 +8,7 @@ from http import HTTPStatus
 from streamgauge.core.errors import BadInput, CorruptRun, StreamgaugeError
 from streamgauge.report.markup import tag
 from streamgauge.serve.child_runs import ChildRuns
-from streamgauge.serve.frame import form, message_page, page, static, title
+from streamgauge.serve.frame import as_sentence, form, message_page, page, static, title
 from streamgauge.serve.live_feed import LiveFeeds
 from streamgauge.serve.requests import Answer, Flow, Refused, Request, json_answer
 from streamgauge.serve.run_list import RunList
@@ -81,7 +81,7 @@ class App:
             if allowed == method:
                 return found
         if known:
-            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, f"{request.method} is not for this page")
+            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, f"this page does not accept {request.method}")
         raise Refused(HTTPStatus.NOT_FOUND, "there is no such page")
 
     async def _static(self, request: Request) -> Answer:
@@ -91,30 +91,54 @@ class App:
         return found
 
     async def _login(self, request: Request) -> Answer:
-        token = tag(
-            "input", type="password", id="token", name_=TOKEN_FIELD, required=True, autocomplete="off"
-        )
-        body = (
-            title("Token", "Who is there?"),
-            tag("p", "streamgauge serve printed a token when it was started.", class_="about"),
-            form(
-                "/login",
-                "",
-                tag("div", tag("label", "Token", for_="token"), token, class_="field grows"),
-                tag("button", "Go on", type="submit"),
-                class_="row",
-            ),
-        )
-        return page("Token", body, is_bare=True)
+        return _login_page()
 
     async def _logged_in(self, request: Request) -> Answer:
-        return self.safety.log_in(request.form.get(TOKEN_FIELD, [""])[0], request)
+        try:
+            return self.safety.log_in(request.form.get(TOKEN_FIELD, [""])[0], request)
+        except Refused as refused:
+            if _wants_json(request):
+                raise
+            return _login_page(refused)
+
+
+def _login_page(refused: Refused | None = None) -> Answer:
+    """`refused`: why the last token was not taken; the next one is typed right below."""
+    token = tag(
+        "input",
+        type="password",
+        id="token",
+        name_=TOKEN_FIELD,
+        required=True,
+        autocomplete="off",
+        aria_invalid="true" if refused else None,
+        aria_describedby="fault" if refused else None,
+    )
+    fault = refused and tag("p", as_sentence(refused.message), class_="fault", id="fault", role="alert")
+    body = (
+        title("Token", "Log in"),
+        tag("p", "Enter the token that streamgauge serve printed when it was started.", class_="about"),
+        *([fault] if fault else []),
+        form(
+            "/login",
+            "",
+            tag("div", tag("label", "Token", for_="token"), token, class_="field grows"),
+            tag("button", "Log in", type="submit"),
+            class_="row login",
+        ),
+    )
+    return page("Log in", body, is_bare=True, status=refused.status if refused else HTTPStatus.OK)
 
 
 def _refusal(request: Request, status: HTTPStatus, words: str) -> Answer:
-    if "json" in request.headers.get("accept", ""):
+    if _wants_json(request):
         return json_answer({"error": words}, status)
-    return message_page(status.phrase, words, status, is_bare=status is HTTPStatus.FORBIDDEN)
+    heading = status.phrase.capitalize()
+    return message_page(heading, as_sentence(words), status, is_bare=status is HTTPStatus.FORBIDDEN)
+
+
+def _wants_json(request: Request) -> bool:
+    return "json" in request.headers.get("accept", "")
 
 
 def _is_like(path: tuple[str, ...], pattern: tuple[str, ...]) -> bool:

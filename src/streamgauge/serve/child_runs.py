@@ -51,7 +51,7 @@ class ChildRun:
         code = self.process.returncode
         if code is None:
             return "stopping" if self.is_stopping else "running"
-        return "stopped" if self.is_stopping else "done" if code == 0 else f"ended with {code}"
+        return "stopped" if self.is_stopping else "done" if code == 0 else f"failed (exit code {code})"
 
     def run_name(self) -> str:
         """The run that it makes, as it said; empty until it has."""

@@ -21,14 +21,14 @@ def compare_page(rows: Sequence[Row], chosen: Sequence[str]) -> Answer:
     """`chosen`: names, the base first; fewer than two: there is nothing to compare yet."""
     names = [row.listed.run.id for row in rows if not row.is_running]
     base, others = (chosen[0], list(chosen[1:])) if chosen else ("", [])
-    body: list[object] = [title("Compare", "Runs side by side"), _choice(names, base, others)]
+    body: list[object] = [title("Compare", "Compare runs"), _choice(names, base, others)]
     if len(chosen) > 1:
         query = urlencode({"run": chosen}, doseq=True)
-        words = f"What is different between {base} and {', '.join(others)}"
-        body.append(framed(f"/compare/page?{query}", words, "allow-scripts", "The runs are compared …"))
+        words = f"Differences between {base} and {', '.join(others)}"
+        body.append(framed(f"/compare/page?{query}", words, "allow-scripts", "Comparing the runs …"))
     else:
-        words = "Choose a base, and one run or more to hold against it. "
-        rest = "Ratios come with their intervals; no difference is called where figures may not be quoted."
+        words = "Choose a base, and one or more runs to compare with it. "
+        rest = "Ratios come with intervals. There is no verdict where figures may not be quoted."
         body.append(tag("p", words, rest, class_="about empty"))
     return page("Compare", body, here="/compare", class_="wide" if len(chosen) > 1 else None)
 
@@ -48,7 +48,7 @@ def _choice(names: Sequence[str], base: str, others: Sequence[str]) -> Markup:
         ),
         tag(
             "div",
-            tag("label", "Against it (several with Ctrl or Shift)", for_="others"),
+            tag("label", "Compare with (several with Ctrl or Shift)", for_="others"),
             tag("select", *second, id="others", name_="run", multiple=True, size=str(size), required=True),
             class_="field grows",
         ),

@@ -19,6 +19,11 @@ STATIC = {
     "live.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
+_AHEAD = {
+    "style.css": ("streamgauge.report", "page.css"),
+    "live.js": ("streamgauge.launch", "live_plot.js"),
+}
+"""What they share with pages that are not ours, and begin with."""
 _PLACES = (("/", "Runs"), ("/compare", "Compare"), ("/start", "Start a run"))
 
 
@@ -98,12 +103,17 @@ def message_page(heading: str, words: str, status: HTTPStatus, *, is_bare: bool 
     return page(heading, (title(f"{status.value}", heading), *lines, back), status=status, is_bare=is_bare)
 
 
+def as_sentence(words: str) -> str:
+    """What programs read as it is, for people. A name that words begin with stays as it is."""
+    first, _, _ = words.partition(" ")
+    begun = words[:1].upper() + words[1:] if first.isalpha() else words
+    return begun if begun.endswith((".", "!", "?", "…")) or "\n" in begun else f"{begun}."
+
+
 @cache
 def _content(name: str) -> bytes:
-    own = resources.files("streamgauge.serve").joinpath(name).read_bytes()
-    if name != "style.css":
-        return own
-    return resources.files("streamgauge.report").joinpath("page.css").read_bytes() + own
+    files = [*([_AHEAD[name]] if name in _AHEAD else []), ("streamgauge.serve", name)]
+    return b"".join(resources.files(room).joinpath(file).read_bytes() for room, file in files)
 
 
 @cache

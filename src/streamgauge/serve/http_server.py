@@ -127,7 +127,8 @@ class HttpServer:
                 return await reader.readuntil(_HEAD_END)
         except asyncio.LimitOverrunError:
             raise BadHttp(
-                HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, f"a head may have {MAX_HEAD_BYTES} bytes"
+                HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+                f"request headers may have at most {MAX_HEAD_BYTES} bytes",
             ) from None
         except asyncio.IncompleteReadError:
             return None
@@ -144,7 +145,8 @@ class HttpServer:
             # A fault of ours: it is told where we log, and not to whoever asked.
             _LOGGER.exception("%s /%s", request.method, "/".join(request.path))
             raise BadHttp(
-                HTTPStatus.INTERNAL_SERVER_ERROR, "something went wrong here; streamgauge serve -d tells what"
+                HTTPStatus.INTERNAL_SERVER_ERROR,
+                "something went wrong here; run streamgauge serve -d to see what",
             ) from None
 
     async def _flow(self, exchange: Exchange, flow: Flow, writer: asyncio.StreamWriter) -> None:

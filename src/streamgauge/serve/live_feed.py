@@ -107,7 +107,7 @@ class LiveFeeds:
         """Raises Refused when too many look on already."""
         self.feeds = {name: feed for name, feed in self.feeds.items() if not feed.is_done}
         if sum(feed.viewers for feed in self.feeds.values()) >= self._most:
-            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, f"{self._most} viewers look on already")
+            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, f"{self._most} viewers are watching already")
         return self.feeds.setdefault(name, LiveFeed(make_look, every_s=self._every_s))
 
     async def close(self) -> None:

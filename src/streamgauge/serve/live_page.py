@@ -9,8 +9,8 @@ from streamgauge.serve.requests import Answer
 from streamgauge.serve.start_page import stop_form
 
 _LINES = (
-    ("rates", "Messages a second", (("1", "sent"), ("2", "received"))),
-    ("latencies", "Latency from the intended send, ms", (("1", "p50"), ("2", "p99"), ("4", "greatest"))),
+    ("rates", "Messages per second", (("1", "sent"), ("2", "received"))),
+    ("latencies", "Latency from the intended send, ms", (("1", "p50"), ("2", "p99"), ("4", "max"))),
     ("cores", "CPU, cores", (("3", "agents"), ("5", "systems"))),
 )
 
@@ -21,7 +21,7 @@ def live_page(name: str, child: ChildRun | None, *, csrf: str) -> Answer:
     if child is not None:
         if child.is_running and not child.is_stopping:
             tools.append(stop_form(child, csrf))
-        tools.append(tag("a", "What it says", href=f"/started/{child.number}", class_="button"))
+        tools.append(tag("a", "Output", href=f"/started/{child.number}", class_="button"))
     head = (
         title("Live", name, " ", tag("span", pill("waiting", "plain"), id="state")),
         tag(
@@ -38,11 +38,11 @@ def live_page(name: str, child: ChildRun | None, *, csrf: str) -> Answer:
     )
     plots = [_plot(*line) for line in _LINES]
     rest = (
-        tag("section", tag("h2", "Who uses what"), tag("div", id="resources"), class_="shown"),
+        tag("section", tag("h2", "CPU and memory"), tag("div", id="resources"), class_="shown"),
         tag(
             "p",
-            "What agents tell, about once a second, warm-up included. Results come from the recorded events "
-            "when the run is over.",
+            "Agents report about once a second; the warm-up is included. Results come from the recorded "
+            "events when the run is over.",
             class_="note",
         ),
         tag("noscript", tag("p", "This page needs JavaScript to follow the run.", class_="note")),

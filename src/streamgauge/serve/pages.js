@@ -8,7 +8,7 @@ function ticks(form) {
   const look = () => {
     const count = form.querySelectorAll("input[name=tick]:checked").length;
     button.disabled = count < 2;
-    button.textContent = count < 2 ? "Compare the ticked runs" : `Compare ${count} runs`;
+    button.textContent = count < 2 ? "Compare selected runs" : `Compare ${count} runs`;
   };
   form.addEventListener("change", look);
   addEventListener("pageshow", look); // going back leaves the ticks
@@ -42,7 +42,7 @@ function checked(form) {
       if (!answer.ok || number !== asked) return;
       const told = await answer.json();
       area.setAttribute("aria-invalid", String(told.faults.length > 0));
-      listed(at("faults"), told.faults, "This can be run.");
+      listed(at("faults"), told.faults, "This workload is valid.");
     } catch {
       // The button checks it, too.
     }

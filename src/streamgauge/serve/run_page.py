@@ -33,7 +33,7 @@ def run_page(
         again = urlencode({"from": name})
         actions.append(tag("a", "Run it again", href=f"/start?{again}", class_="button"))
     if has_report:
-        actions.append(tag("a", "Report alone", href=home, class_="button", target="_blank", rel="noopener"))
+        actions.append(tag("a", "Open report", href=home, class_="button", target="_blank", rel="noopener"))
     if files:
         actions.append(_files(files, home))
     head = tag(
@@ -46,7 +46,7 @@ def run_page(
     )
     if not has_report:
         return page(name, (head, _no_report(name)))
-    below = framed(home, f"Report of {name}", "allow-scripts allow-downloads", "The report is loaded …")
+    below = framed(home, f"Report of {name}", "allow-scripts allow-downloads", "Loading the report …")
     return page(name, (head, below), class_="wide")
 
 
@@ -59,9 +59,9 @@ def report_path(key: str, run: str, *pieces: str) -> str:
 def _no_report(name: str) -> Markup:
     return tag(
         "p",
-        "There is no report of this run yet. With ",
+        "This run has no report yet. Analyse what was recorded with ",
         tag("code", f"streamgauge analyze {name}"),
-        " what was recorded is analysed.",
+        ".",
         class_="about empty",
     )
 

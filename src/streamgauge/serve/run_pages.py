@@ -117,12 +117,12 @@ class RunPages:
     async def events(self, request: Request) -> Flow:
         run = (await self._row(request)).listed.run
         if not run.is_local:
-            raise Refused(HTTPStatus.NOT_FOUND, "agents of a run behind a URL cannot be heard from here")
+            raise Refused(HTTPStatus.NOT_FOUND, "a run folder behind a URL has no live view here")
         feed = self._feeds.of(run.id, lambda: LiveLook(run))
         return Flow(feed.follow(), _EVENTS)
 
     async def _row(self, request: Request) -> Row:
         row = await asyncio.to_thread(self._runs.row, request.path[1])
         if row is None:
-            raise Refused(HTTPStatus.NOT_FOUND, f"no run of the name {request.path[1]} is here")
+            raise Refused(HTTPStatus.NOT_FOUND, f"there is no run named {request.path[1]} here")
         return row

@@ -76,11 +76,11 @@ def _search(asked: str, chosen: str, tags: Sequence[str]) -> Markup:
 
 def _nothing(was_asked: str, *, may_start: bool) -> Markup:
     if was_asked:
-        return tag("p", "No run is like that. ", tag("a", "Show all", href="/"), class_="about empty")
+        return tag("p", "No run matches. ", tag("a", "Show all", href="/"), class_="about empty")
     start = tag("a", "Start one", href="/start") if may_start else "Start one"
     return tag(
         "p",
-        "There is no run yet. ",
+        "There are no runs yet. ",
         start,
         " with ",
         tag("code", "streamgauge run"),
@@ -95,8 +95,8 @@ def _chosen(rows: Sequence[Row]) -> Markup:
     header = [_heading(name) for name in columns]
     lines = list(zip(*columns.values(), strict=True))
     table = data_table("Runs, newest first", header, lines, class_="runs")
-    button = tag("button", "Compare the ticked runs", type="submit")
-    hint = tag("span", "Tick two or more; the oldest of them is the base.", class_="note")
+    button = tag("button", "Compare selected runs", type="submit")
+    hint = tag("span", "Select two or more; the oldest is the base.", class_="note")
     tools = tag("div", button, hint, class_="row tools")
     return tag("form", tools, table, action="/compare", method="get", class_="choose")
 

@@ -141,7 +141,7 @@ class Safety:
         if not is_known or not _is_same(sent, self.csrf):
             raise Refused(
                 HTTPStatus.FORBIDDEN,
-                "this form is not of this server, or of one that was started anew; load the page again",
+                "this form is from another server, or from before this one was restarted; reload the page",
             )
 
     def _is_bearer(self, request: Request) -> bool:

@@ -41,7 +41,9 @@ class ServeSettings:
 def token_for(host: str, given: str | None) -> str | None:
     """As given; one of our own where others than this machine can come."""
     if given is not None and len(given) < _LEAST_TOKEN:
-        raise BadInput(f"the token is too short: give {_LEAST_TOKEN} signs or more, or none, and one is made")
+        raise BadInput(
+            f"the token is too short: give at least {_LEAST_TOKEN} characters, or none to have one made"
+        )
     if given is None and not is_loopback(host):
         return secrets.token_urlsafe(_TOKEN_BYTES)
     return given

@@ -46,7 +46,7 @@ def start_page(
         title("Start", "Start a run"),
         tag(
             "p",
-            "A workload says what is to be sent, and where. It runs on this machine, as by streamgauge run.",
+            "A workload says what to send, and where. It runs on this machine, as with streamgauge run.",
             class_="about",
         ),
         _starters(starters, chosen),
@@ -55,11 +55,11 @@ def start_page(
             csrf,
             tag("div", tag("label", "Workload (YAML)", for_="workload"), area, class_="field"),
             _verdict(faults, is_right=is_right),
-            tag("div", tag("label", "Tags, to find it by", for_="tags"), words, class_="field"),
+            tag("div", tag("label", "Tags, to find the run by", for_="tags"), words, class_="field"),
             tag(
                 "div",
                 tag("button", "Start the run", type="submit"),
-                tag("button", "Only check it", type="submit", name_="check", value="1", class_="quiet"),
+                tag("button", "Check only", type="submit", name_="check", value="1", class_="quiet"),
                 class_="row tools",
             ),
             id="start",
@@ -82,12 +82,16 @@ def started_page(child: ChildRun, *, csrf: str) -> Answer:
     lead = f"Started run {child.number}"
     body = [
         title("Start", lead, " ", tag("span", pill(child.state, _tone(child)), id="state", role="status")),
-        tag("p", name or "It has no name yet.", class_="run-id", id="run"),
+        tag("p", name or _nameless(child), class_="run-id", id="run"),
         tag("div", *parts, class_="row tools"),
-        tag("section", tag("h2", "What it says"), _output(child.output()), class_="shown"),
-        tag("details", tag("summary", "Its workload"), tag("pre", child.workload), class_="fold"),
+        tag("section", tag("h2", "Output"), _output(child.output()), class_="shown"),
+        tag("details", tag("summary", "Workload"), tag("pre", child.workload), class_="fold"),
     ]
     return page(lead, [tag("div", *body, data_child=str(child.number), class_="started")], here="/start")
+
+
+def _nameless(child: ChildRun) -> str:
+    return "The run has no name yet." if child.is_running else "It ended before the run had a name."
 
 
 def stop_form(child: ChildRun, csrf: str) -> Markup:
@@ -130,11 +134,11 @@ def _starters(starters: Mapping[str, str], chosen: str) -> Markup | None:
         "form",
         tag(
             "div",
-            tag("label", "Begin with", for_="of"),
+            tag("label", "Start from", for_="of"),
             tag("select", *options, id="of", name_="of"),
             class_="field grows",
         ),
-        tag("button", "Take it", type="submit", class_="quiet"),
+        tag("button", "Load it", type="submit", class_="quiet"),
         action="/start",
         method="get",
         class_="row",
@@ -145,7 +149,7 @@ def _verdict(faults: Sequence[str], *, is_right: bool) -> Markup:
     items = [tag("li", fault) for fault in faults]
     if items:
         return tag("div", tag("ul", *items, class_="reasons bad"), id="faults", role="status")
-    words = tag("p", "This can be run.", class_="note good-note") if is_right else None
+    words = tag("p", "This workload is valid.", class_="note good-note") if is_right else None
     return tag("div", words, id="faults", role="status")
 
 
