@@ -92,6 +92,21 @@ def test_old_ones_go(jar: Path) -> None:
     assert made.is_made
 
 
+def test_those_in_use_stay_however_old_they_are(jar: Path) -> None:
+    """Else what every run starts with goes when others are made: of another environment, for example."""
+    in_use = archive(jar)
+    left_behind(in_use.use_or_make())
+    in_use.keep(0)
+    for number in range(6):
+        os.utime(in_use.path, (0, 0))
+        assert in_use.use()
+        made = archive(jar, str(number))
+        left_behind(made.use_or_make())
+        made.keep(0)
+    assert in_use.is_made
+    assert len(list(made.path.parent.iterdir())) == 3
+
+
 def test_none_when_switched_off(jar: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SWITCH_VARIABLE, "off")
     assert archive(jar).use_or_make() == []

@@ -80,7 +80,11 @@ class ClassArchive:
 
     def use(self) -> list[str]:
         """Options for a Java that takes what there is."""
-        return [*self._kind.silent, f"{self._kind.use}={self.path}"] if self._is_on and self.is_made else []
+        if not (self._is_on and self.is_made):
+            return []
+        with contextlib.suppress(OSError):  # somebody else's cache
+            os.utime(self.path)
+        return [*self._kind.silent, f"{self._kind.use}={self.path}"]
 
     def use_or_make(self) -> list[str]:
         """Options for a Java that leaves an archive at its end if there is none; call `keep` then."""
@@ -123,7 +127,9 @@ class ClassArchive:
         return os.access(self.path.parent, os.W_OK)
 
     def _drop_old(self) -> None:
-        """Those of runtimes and jars before; each takes as much room as the jars."""
+        """Those that nobody has used for longest: each takes as much room as the jars. Not those that were
+        made first: what every run starts with would go when somebody makes others, and be made again by each.
+        """
         found = sorted(
             self.path.parent.glob(f"{self._name}-*{self._kind.suffix}"), key=lambda path: path.stat().st_mtime
         )

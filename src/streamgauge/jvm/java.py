@@ -23,6 +23,10 @@ from streamgauge.core.folders import cache_folder
 
 OWN_VARIABLE = "STREAMGAUGE_JAVA_HOME"
 OLDEST_USABLE = 17
+COMPILES_LITTLE = "-XX:TieredStopAtLevel=1"
+"""Only as far as pays in a minute: to compile for speed would take more CPU than it saves."""
+LIGHT = (COMPILES_LITTLE, "-XX:+UseSerialGC")
+"""For a Java that has little to do, on a machine that others measure on."""
 _RUN_DEADLINE_S = 30.0
 _SPARK_MODULE = "jdk.incubator.vector"
 
