@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import re
 import secrets
 import signal
 import socket
@@ -15,17 +17,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
 from confluent_kafka.admin import AdminClient
 
 from streamgauge.core.errors import BadInput, CorruptRun
 from streamgauge.core.guardian import FOLDER_PREFIX, MEMORY, without_mark
-from streamgauge.core.run_dir import runs_in
+from streamgauge.core.run_dir import RunDir, runs_in
 from streamgauge.report.listed_runs import listed
 from streamgauge.report.results import results_document
 from tests.cli.streamgauge_command import command
 from tests.waiting import wait_for
 
 SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_GUARDIAN = "streamgauge.core.guardian_process"
 _VARIABLE = "STREAMGAUGE_TEST_MARK"
 _END_DEADLINE_S = 90.0
 _GONE_DEADLINE_S = 60.0
@@ -68,6 +73,8 @@ class Place:
         return found
 
     def topics(self) -> set[str]:
+        if not self.kafka:
+            return set()  # it has a broker of its own, or none
         found = AdminClient({"bootstrap.servers": self.kafka}).list_topics(timeout=30).topics
         return {name for name in found if not name.startswith("__")}
 
@@ -82,6 +89,8 @@ class Ended:
     how: str
     exit_code: int
     left: list[str]
+    at_ns: int = 0
+    """When it was, by the clock of events."""
 
 
 def end_at(
@@ -90,11 +99,13 @@ def end_at(
     sent: signal.Signals,
     moment: Callable[[], bool],
     *,
-    to_all: bool,
+    to_all: bool = False,
+    whole: bool = False,
 ) -> Ended:
     """Run a command, send it a signal when `moment` is there, and see what is left of it.
 
-    `to_all`: as a terminal does, to every process in front.
+    `to_all`: as a terminal does, to every process in front. `whole`: to each process that it started, and
+    that these did, but for its guardian.
     """
     topics, memory = place.topics(), _in_memory()
     with (place.folder / "said.txt").open("w") as said:
@@ -110,9 +121,14 @@ def end_at(
     while process.poll() is None and not moment():
         time.sleep(0.02)
     how = f"{arguments[0]}: {sent.name} after {time.monotonic() - begun:.2f} s"
-    ports = _ports(place.processes())
+    started = place.processes()
+    ports, at_ns = _ports(started), time.monotonic_ns()
     with suppress(ProcessLookupError):
-        (os.killpg if to_all else os.kill)(process.pid, sent)
+        (os.killpg if to_all or whole else os.kill)(process.pid, sent)
+    for each in started if whole else ():
+        with suppress(psutil.Error):
+            if _GUARDIAN not in each.cmdline():
+                each.send_signal(sent)
     try:
         code = process.wait(_END_DEADLINE_S)
     except subprocess.TimeoutExpired:
@@ -121,7 +137,29 @@ def end_at(
     left = _left(place, topics, memory, ports)
     if code == BadInput.exit_code:
         left.append(f"it was refused, and not ended: {place.said()}")
-    return Ended(how, code, left)
+    return Ended(how, code, left, at_ns)
+
+
+def torn(out: Path) -> list[str]:
+    """Files of runs that are there under their own names, and cannot be read."""
+    found = []
+    for path in sorted(path for path in out.rglob("*") if path.is_file()):
+        try:
+            if path.suffix == ".parquet":
+                pq.read_table(path, partitioning=None).validate(full=True)
+            elif path.suffix == ".arrow":
+                pa.ipc.open_file(path).read_all().validate(full=True)
+            elif path.suffix == ".json" and not path.name.startswith("_"):
+                json.loads(path.read_text())
+        except (OSError, ValueError) as error:
+            found.append(f"{path}: {error}")
+    return found
+
+
+def command_to_go_on(run: Path) -> list[str]:
+    """As `streamgauge runs` says; empty: there is nothing to do."""
+    said = re.search(r"streamgauge (run --resume|analyze|report) (\S+?)(?:;|$)", listed(RunDir(str(run))).why)
+    return [] if said is None else [*said[1].split(), said[2]]
 
 
 def after(seconds: float) -> Callable[[], bool]:

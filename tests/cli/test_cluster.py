@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ from typer.testing import CliRunner
 
 from streamgauge.cli.cluster import cluster_app
 from streamgauge.core.errors import BadInput
+from streamgauge.spec.loading import load_target
 from streamgauge.systems import local_cluster
 from streamgauge.systems.local_cluster import BrokerProcess, LocalCluster
 
@@ -27,11 +30,58 @@ def state_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_up_prints_the_address_alone_on_stdout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_cluster, "up", lambda brokers: UP)
+    monkeypatch.setattr(local_cluster, "up", lambda brokers, **locks: UP)
     result = CliRunner().invoke(cluster_app, ["up", "--brokers", "3"])
     assert result.exit_code == 0
     assert result.stdout == UP.bootstrap + "\n"
     assert "3 brokers" in result.stderr
+
+
+def test_locks_are_asked_for_and_targets_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[dict[str, object]] = []
+    files = {kind: str(tmp_path / f"{kind}.properties") for kind in ("scram", "mtls")}
+    locked = replace(UP, client_files=files, acls=True, without=("read",))
+
+    def up(brokers: int, **locks: object) -> LocalCluster:
+        asked.append(locks)
+        return locked
+
+    monkeypatch.setattr(local_cluster, "up", up)
+    monkeypatch.setattr(local_cluster, "status", lambda: locked)
+    flags = ["--security", "scram", "--security", "mtls", "--acls", "--without", "read"]
+    result = CliRunner().invoke(cluster_app, ["up", *flags])
+    assert result.exit_code == 0, result.output
+    assert result.stdout == UP.bootstrap + "\n"
+    assert asked == [{"security": ("scram", "mtls"), "acls": True, "without": ("read",)}]
+    assert "with security scram, mtls with ACLs but no right to read" in result.stderr
+    for kind, file in files.items():
+        path = tmp_path / f"{kind}.yaml"
+        assert f"--target {path}" in result.stderr
+        assert path.stat().st_mode & 0o777 == 0o600
+        target = load_target(path)
+        assert (target.name, target.settings) == (kind, {"security_file": file})
+    told = json.loads(CliRunner().invoke(cluster_app, ["status", "--json"]).stdout)
+    assert told["locks"] == {"security": ["scram", "mtls"], "acls": True, "without": ["read"]}
+    assert told["client_files"] == files
+    assert files["mtls"] in CliRunner().invoke(cluster_app, ["status"]).stdout
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (
+            ["--security", "plain"],
+            r"cluster up: security\.0: must be 'scram', 'oauth' or 'mtls', not 'plain'",
+        ),
+        (["--acls"], r"system\.acls: without system\.security"),
+        (["--security", "mtls", "--without", "read"], r"say acls: true"),
+        (["--security", "mtls", "--acls", "--without", "fly"], r"without\.0: must be 'create'"),
+    ],
+)
+def test_locks_that_there_are_not_are_refused(flags: list[str], said: str) -> None:
+    result = CliRunner().invoke(cluster_app, ["up", *flags])
+    assert isinstance(result.exception, BadInput)
+    assert re.search(said, str(result.exception)), result.exception
 
 
 def test_status_of_a_cluster_that_is_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from streamgauge.cli import follower
-from streamgauge.core.errors import BadInput, Unreachable
+from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
 from streamgauge.launch.shared_secret import SECRET_VARIABLE, secret_to_come
 
 
@@ -69,10 +71,28 @@ def test_a_secret_that_never_comes_is_said(tmp_path: Path, monkeypatch: pytest.M
         )
 
 
+def test_a_disk_that_has_no_room_for_a_run_is_said_before_anybody_is_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=3 << 20))
+    with pytest.raises(BadInput, match=r"3\.0 MiB are free on its disk, a follower needs 256"):
+        follower._check_space(tmp_path / "folder")
+
+
+def test_a_worker_that_could_not_start_anything_for_want_of_room_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(follower, "_LOOK_S", 0.0)
+    worker: Any = _Worker([False])
+    worker.is_out_of_space = True
+    with pytest.raises(StreamgaugeError, match="the disk is full: Spark could not start a run's agents"):
+        follower._follow(worker, "127.0.0.1", free_port())
+
+
 class _Worker:
     """As a follower's Spark worker is seen: it has joined, and then lost the leader."""
 
-    has_ended, has_joined, was_refused = False, True, False
+    has_ended, has_joined, was_refused, is_out_of_space = False, True, False, False
 
     def __init__(self, misses: list[bool]) -> None:
         self._misses = misses

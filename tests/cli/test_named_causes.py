@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -24,8 +25,9 @@ from streamgauge.core.outcomes import Outcome
 from streamgauge.core.run_dir import RunDir
 from streamgauge.report.case_document import Case, CasesDocument
 from streamgauge.report.results import results_document
-from tests.cli.streamgauge_command import DEADLINE_S, command, log_of, one_run
+from tests.cli.streamgauge_command import Streamgauge, log_of, one_run
 from tests.launch import simulated_run
+from tests.waiting import beside
 
 REAL_TIME: dict[str, Any] = {
     "kind": "e2e",
@@ -37,26 +39,33 @@ REAL_TIME: dict[str, Any] = {
 STOPPED_S, RUNNING_S = 0.3, 0.3
 
 
-def measured(folder: Path, meanwhile: Callable[[Path], None], *flags: str) -> tuple[int, Case]:
+Measured = Callable[..., tuple[int, Case]]
+
+
+@pytest.fixture
+def measured(run_here: Streamgauge, tmp_path: Path) -> Measured:
     """The exit code of a run, and its case; `meanwhile` is called over and over while it goes on."""
-    file, out = folder / "trouble.yaml", folder / "runs"
-    file.write_text(yaml.safe_dump(REAL_TIME))
-    with (folder / "said.txt").open("w") as said:
-        process = subprocess.Popen(command("run", file, "--out", out, *flags), stdout=said, stderr=said)
-        end = time.monotonic() + DEADLINE_S
-        try:
-            while process.poll() is None and time.monotonic() < end:
+
+    def measure(meanwhile: Callable[[Path], None], *flags: str) -> tuple[int, Case]:
+        file, out = tmp_path / "trouble.yaml", tmp_path / "runs"
+        file.write_text(yaml.safe_dump(REAL_TIME))
+        is_over = threading.Event()
+
+        def trouble() -> None:
+            while not is_over.is_set():
                 meanwhile(out)
-        finally:
-            if process.poll() is None:
-                process.kill()
-            process.wait()
-    assert process.returncode in (0, NOT_OK_EXIT_CODE, NOT_DECIDABLE_EXIT_CODE), (
-        folder / "said.txt"
-    ).read_text()
-    document = results_document(RunDir.open(str(one_run(out))))
-    assert isinstance(document, CasesDocument)
-    return process.returncode, document.cases[0]
+
+        with beside(trouble):
+            try:
+                done = run_here("run", file, "--out", out, *flags)
+            finally:
+                is_over.set()
+        assert done.returncode in (0, NOT_OK_EXIT_CODE, NOT_DECIDABLE_EXIT_CODE), done.stderr
+        document = results_document(RunDir.open(str(one_run(out))))
+        assert isinstance(document, CasesDocument)
+        return done.returncode, document.cases[0]
+
+    return measure
 
 
 def agents(out: Path, role: str) -> list[int]:
@@ -73,7 +82,7 @@ def outcomes(case: Case) -> dict[str, Outcome]:
 
 
 @pytest.mark.spark
-def test_a_producer_that_is_stopped_now_and_then_is_named_as_late(tmp_path: Path) -> None:
+def test_a_producer_that_is_stopped_now_and_then_is_named_as_late(measured: Measured) -> None:
     def stop_and_go(out: Path) -> None:
         producers = agents(out, "producer")
         for sign, wait_s in ((signal.SIGSTOP, STOPPED_S), (signal.SIGCONT, RUNNING_S)):
@@ -83,7 +92,7 @@ def test_a_producer_that_is_stopped_now_and_then_is_named_as_late(tmp_path: Path
             time.sleep(wait_s)
 
     asked = ("--slo", "p99<1h", "--slo", "lost=0")
-    code, case = measured(tmp_path, stop_and_go, *asked)
+    code, case = measured(stop_and_go, *asked)
     found = causes(case)["generator_late"]
     # As late as it was stopped for, and that is all that the latency consists of.
     assert found["lag_p99_ms"] > 0.5 * STOPPED_S * 1000
@@ -95,14 +104,14 @@ def test_a_producer_that_is_stopped_now_and_then_is_named_as_late(tmp_path: Path
 
 
 @pytest.mark.spark
-def test_a_machine_without_cpu_left_is_named(tmp_path: Path) -> None:
+def test_a_machine_without_cpu_left_is_named(measured: Measured) -> None:
     with burners() as burn:
 
         def while_there_are_agents(out: Path) -> None:
             burn(bool(agents(out, "producer")))
             time.sleep(0.2)
 
-        code, case = measured(tmp_path, while_there_are_agents, "--slo", "valid")
+        code, case = measured(while_there_are_agents, "--slo", "valid")
     assert causes(case)["no_cpu_left"]["machine_busy_share"] > 0.9
     assert outcomes(case) == {"valid": Outcome.MISSED}
     assert code == NOT_OK_EXIT_CODE

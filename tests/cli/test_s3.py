@@ -39,21 +39,7 @@ def _may_enter(server: S3, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-def test_a_run_is_measured_analysed_and_reported_there(kafka: str, tmp_path: Path) -> None:
-    out = f"{_OUT}/e2e"
-    done = streamgauge("e2e", "--bootstrap", kafka, "--out", out, *_SHORT, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    [run] = runs_in(out)
-    assert f"report: {run.location}/report/index.html" in done.stderr
-    assert len(list(run.list_files("events/sends", ".parquet"))) == 1
-    shown = in_process("results", run.location, "--json", cwd=tmp_path)
-    counted = json.loads(shown.stdout)["cases"][0]["accounting"]
-    assert (counted["sent"], counted["received"], counted["lost_write"]) == (400, 400, 0)
-    assert run.id in in_process("runs", "--out", out, cwd=tmp_path).stdout
-    assert not list(tmp_path.glob("s3a:*")), "nobody took the URL for a path"
-
-
-def test_a_sweep_is_kept_there_case_by_case(kafka: str, tmp_path: Path) -> None:
+def test_a_run_is_measured_analysed_and_reported_there_case_by_case(kafka: str, tmp_path: Path) -> None:
     out = f"{_OUT}/sweep"
     done = streamgauge(
         *("sweep", "--bootstrap", kafka, "--out", out, "--partitions", "1,2", "--stream-size", "6400"),
@@ -62,8 +48,16 @@ def test_a_sweep_is_kept_there_case_by_case(kafka: str, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     [run] = runs_in(out)
-    cases = run.read_json(run.results_document)["cases"]
-    assert [case["accounting"]["received"] for case in cases] == [100, 200]
+    assert f"report: {run.location}/report/index.html" in done.stderr
+    assert len(list(run.list_files("events/sends", ".parquet"))) == 3, "of a producer for each partition"
+    shown = in_process("results", run.location, "--json", cwd=tmp_path)
+    cases = [case["accounting"] for case in json.loads(shown.stdout)["cases"]]
+    assert [(case["sent"], case["received"], case["lost_write"]) for case in cases] == [
+        (100, 100, 0),
+        (200, 200, 0),
+    ]
+    assert run.id in in_process("runs", "--out", out, cwd=tmp_path).stdout
+    assert not list(tmp_path.glob("s3a:*")), "nobody took the URL for a path"
 
 
 @pytest.mark.parametrize(

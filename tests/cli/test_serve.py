@@ -32,7 +32,7 @@ def test_it_prints_where_it_is_and_ends_well(tmp_path: Path, ending: signal.Sign
         address = running.stdout.readline().strip()
         assert address.startswith("http://127.0.0.1:")
         with urllib.request.urlopen(address, timeout=DEADLINE_S) as answer:
-            assert b"There is no run yet" in answer.read()
+            assert b"There are no runs yet" in answer.read()
         running.send_signal(ending)
         _, told = running.communicate(timeout=DEADLINE_S)
     finally:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def analyze_command(
     run: Run, master: Master = None, secret_file: SecretFile = None, debug: Debug = False
 ) -> None:
-    """Compute the results of a run again from its events."""
+    """Recompute the results of a run from its events."""
     from streamgauge.cli.finding import find_run
 
     found = find_run(run)
@@ -29,8 +29,13 @@ def analyze_command(
 def analyze_run(found: RunDir, master: str | None, *, debug: bool) -> None:
     """Spark is started only when there is so much that it helps."""
     from streamgauge.analysis.pipeline import analyze_with
+    from streamgauge.core.status import in_use
     from streamgauge.launch.spark_session import spark_session
+    from streamgauge.recording.salvage import salvage
 
+    if found.has(found.status) and in_use(found) is None:
+        found.remove_unfinished()
+    salvage(found)
     log: Path | None = None
     if not debug:
         log = found.local(found.log("spark")) if found.is_local else Path(os.devnull)

@@ -21,11 +21,17 @@ _PARTITIONS = 3
 def chaos_command(
     seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same faults.")] = 1,
     lasts: Annotated[str, typer.Option("--for", help="How long messages are sent.")] = "10m",
-    rate: Annotated[str, typer.Option("--rate", help="Messages a second.")] = "2k/s",
-    brokers: Annotated[int, typer.Option("--brokers", help="3 or 5.")] = 3,
-    acks: Annotated[str, typer.Option("--acks", help="all keeps what it acknowledged; 1 does not.")] = "all",
+    rate: Annotated[str, typer.Option("--rate", help="Messages per second.")] = "2k/s",
+    size: Annotated[str, typer.Option("--size", help="Size of a message.")] = "200",
+    brokers: Annotated[int, typer.Option("--brokers", help="Number of brokers: 3 or 5.")] = 3,
+    acks: Annotated[
+        str, typer.Option("--acks", help="all: acknowledged messages are kept; 1: they may be lost.")
+    ] = "all",
     shrink_runs: Annotated[
-        int, typer.Option("--shrink-runs", min=0, help="Most runs to find the fewest faults that break it.")
+        int,
+        typer.Option(
+            "--shrink-runs", min=0, help="The most runs to spend on finding the fewest faults that break it."
+        ),
     ] = 12,
     print_workload: PrintWorkload = False,
     master: Master = None,
@@ -41,7 +47,7 @@ def chaos_command(
 
     if brokers not in (3, 5):
         raise BadInput(
-            f"--brokers {brokers}: with fewer than 3 nobody is left when one is away; allowed: 3, 5"
+            f"--brokers {brokers}: with fewer than 3 no majority is left when one is down; allowed: 3, 5"
         )
     seconds = parse_seconds(lasts)
     schedule = random_schedule(seed, seconds, brokers, _PARTITIONS)
@@ -49,7 +55,7 @@ def chaos_command(
         raise BadInput(f"--for {lasts}: there is no time for a fault; allowed: from 40s on")
 
     def workload(faults: Sequence[dict[str, Any]]) -> Workload:
-        return chaos_workload(seed, seconds, rate, brokers, acks, faults)
+        return chaos_workload(seed, seconds, rate, size, brokers, acks, faults)
 
     if print_workload:
         typer.echo(dump_yaml(workload(schedule)), nl=False)
@@ -69,7 +75,7 @@ def chaos_command(
 
 
 def chaos_workload(
-    seed: int, seconds: float, rate: str, brokers: int, acks: str, faults: Sequence[dict[str, Any]]
+    seed: int, seconds: float, rate: str, size: str, brokers: int, acks: str, faults: Sequence[dict[str, Any]]
 ) -> Workload:
     """Every promise that Kafka can make is asked for, but for acks that were asked to be fewer."""
     from streamgauge.flags.shipped_targets import shipped_target
@@ -85,7 +91,7 @@ def chaos_workload(
             "duration": seconds,
             "rate": rate,
             "acks": acks,
-            "message": {"size": 200},
+            "message": {"size": size},
             "topics": {
                 "partitions": _PARTITIONS,
                 "replicas": 3,

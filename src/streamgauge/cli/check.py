@@ -18,14 +18,14 @@ def check_command(
     run: Run,
     expect: Annotated[
         Path,
-        typer.Option("--expect", metavar="FILE", help="What is expected: objectives, baseline (docs/ci.md)."),
+        typer.Option("--expect", metavar="FILE", help="What you expect: objectives, baseline (docs/ci.md)."),
     ],
     baseline: Annotated[
         str | None,
         typer.Option(
             "--baseline",
             metavar="RUN",
-            help="The run to hold it against; repeats have a comma between.",
+            help="The run to compare with; separate repeats by commas.",
             show_default=False,
             autocompletion=complete_run,
         ),
@@ -37,14 +37,14 @@ def check_command(
         Path | None,
         typer.Option("--markdown", metavar="FILE", help="Write a summary as Markdown.", show_default=False),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document (docs/ci.md).")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document (docs/ci.md).")] = False,
     confidence: ConfidencePercent = 95.0,
-    between_runs: BetweenRuns = 3.0,
+    between_runs: BetweenRuns = None,
     out: Out = "runs",
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Hold a run to expectations: exit code 0 pass, 1 fail, 5 inconclusive."""
+    """Check a run against expectations: exit code 0 pass, 1 fail, 5 inconclusive."""
     from rich.console import Console
 
     from streamgauge.cli.diff import side_of
@@ -60,7 +60,7 @@ def check_command(
     found = find_run(run, out)
     expectations = load_expectations(expect, read_plan(found).kind)
     if expectations.baseline and baseline is None:
-        raise BadInput(f"{expect}: baseline: name the run to hold it against with --baseline")
+        raise BadInput(f"{expect}: baseline: name the run to compare with: --baseline RUN")
     document = check_document(
         found,
         expectations,

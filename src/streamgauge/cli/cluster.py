@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,17 +16,34 @@ if TYPE_CHECKING:
 NOT_UP_EXIT_CODE = 3
 
 cluster_app = typer.Typer(
-    help="A Kafka cluster on this machine that stays up between runs.", no_args_is_help=True
+    help="Start or stop a local Kafka cluster that stays up between runs.", no_args_is_help=True
 )
 
 
 @cluster_app.command()
 def up(
     brokers: Annotated[int, typer.Option(metavar="COUNT", help="How many brokers: 1, 3 or 5.")] = 1,
+    security: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND",
+            help="How clients have to log in: scram, oauth (both over TLS) or mtls. Repeatable.",
+        ),
+    ] = None,
+    acls: Annotated[bool, typer.Option("--acls", help="Allow clients only what a run needs.")] = False,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RIGHT",
+            help="With --acls, withhold this right too: create, delete, write, read, group or "
+            "transactions. Repeatable.",
+        ),
+    ] = None,
 ) -> None:
-    """Start it, or find it already up; prints its bootstrap address on stdout."""
+    """Start it, unless it is already up, and print its bootstrap address on stdout."""
     from rich.console import Console
 
+    from streamgauge.flags.secured_targets import write_targets
     from streamgauge.launch.stage_line import StageLine, fetching_shown
     from streamgauge.systems.standing import standing_system
 
@@ -36,10 +53,13 @@ def up(
     stages.enter(Stage.STARTING_SYSTEM)
     try:
         with fetching_shown(stages, line):
-            state = standing_system().up(brokers)
+            locks = {"security": security or [], "acls": acls, "without": without or []}
+            state = standing_system().up(brokers, **_checked(locks))
     finally:
         stages.end()
-    _say(f"local cluster is up: {state.words}; logs in {state.logs}")
+    _say(f"local cluster is up: {state.words}, {state.lock_words}; logs in {state.logs}")
+    for kind, target in write_targets(state.client_files).items():
+        _say(f"{kind}: --target {target}")
     _say("end it with: streamgauge cluster down")
     typer.echo(state.bootstrap)
 
@@ -48,7 +68,7 @@ def up(
 def status(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Say what is up; exit code 0 when it is, 3 when it is not."""
+    """Show what is up; the exit code is 0 if it is up, and 3 if not."""
     from streamgauge.systems.standing import standing_system
 
     state = standing_system().status()
@@ -57,6 +77,10 @@ def status(
     elif state is not None:
         pids = ", ".join(f"{name} pid {pid}" for name, pid in state.pids.items())
         typer.echo(f"up: {state.words} ({pids})")
+        if state.locks:
+            typer.echo(f"security: {state.lock_words.removeprefix('with security ')}")
+        for kind, file in state.client_files.items():
+            typer.echo(f"{kind}: {file}")
         typer.echo(f"bootstrap: {state.bootstrap}\ndata: {state.data}\nlogs: {state.logs}")
     else:
         _say(_why_not_up())
@@ -73,6 +97,16 @@ def down() -> None:
     _say("local cluster is down, its data removed" if was_there else "no local cluster was up")
 
 
+def _checked(locks: dict[str, Any]) -> dict[str, Any]:
+    """As the system that stands takes them; a word that it does not know is an error of the flag."""
+    from streamgauge.spec.loading import parse
+    from streamgauge.spec.system import default_kind, system_class
+
+    model = system_class(default_kind()).spec_model
+    found = parse(model, {"kind": default_kind(), **locks}, "cluster up", "flags")
+    return {name: getattr(found, name) for name in locks}
+
+
 def _as_document(state: StandingState | None) -> dict[str, object]:
     if state is None:
         return {"up": False}
@@ -81,6 +115,7 @@ def _as_document(state: StandingState | None) -> dict[str, object]:
         "brokers": state.brokers,
         "bootstrap": state.bootstrap,
         "processes": state.pids,
+        **({"locks": state.locks, "client_files": state.client_files} if state.locks else {}),
         "data": state.data,
         "logs": state.logs,
     }

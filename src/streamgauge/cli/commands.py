@@ -15,38 +15,38 @@ from streamgauge.spec.families import all_families, broken_families
 from streamgauge.spec.family import Family
 
 _BEFORE = {
-    "init": ("init:init_command", "Write a workload with comments, to be changed and run."),
+    "init": ("init:init_command", "Write a commented workload for you to change and run."),
     "run": ("run:run_command", "Run a workload, analyse it, and write the report."),
 }
 _AFTER = {
-    "analyze": ("analyze:analyze_command", "Compute the results of a run again from its events."),
-    "report": ("report:report_command", "Write the report of a run again from its results."),
+    "analyze": ("analyze:analyze_command", "Recompute the results of a run from its events."),
+    "report": ("report:report_command", "Rewrite the report of a run from its results."),
     "plot": (
         "plot:plot_command",
-        "Plot sweeps as SVG, PNG and HTML, with the data and a script for Gnuplot.",
+        "Plot latency and rate over a setting: SVG, PNG, HTML, and files for Gnuplot.",
     ),
     "results": ("results:results_command", "Show the results of a run."),
     "runs": ("runs:runs_app", "List the runs, oldest first; tag them, or remove some."),
-    "diff": ("diff:diff_command", "Say what is different between runs, and how sure that is."),
+    "diff": ("diff:diff_command", "Compare runs: what is different, and how certain that is."),
     "verify": (
         "verify:verify_command",
         "Verify what a run sent and read: was anything lost?",
     ),
-    "check": ("check:check_command", "Hold a run to expectations: a gate for CI."),
+    "check": ("check:check_command", "Check a run against expectations: a gate for CI."),
     "export": (
         "export:export_command",
         "Write a run's results as Parquet, CSV, OpenMetrics, HdrHistogram or OMB files.",
     ),
     "bundle": (
         "export:bundle_command",
-        "Pack a run into one archive, which `streamgauge run` runs again elsewhere.",
+        "Pack a run into one archive that `streamgauge run` can repeat elsewhere.",
     ),
     "serve": (
         "serve:serve_command",
-        "Runs in a browser: list, reports, differences, the live view; start a run and stop it.",
+        "Browse, compare, watch, start and stop runs in a web browser.",
     ),
-    "chaos": ("chaos:chaos_command", "Faults at random on three brokers: is anything lost?"),
-    "faults": ("faults:faults_command", "List what can be done to a system while it is measured."),
+    "chaos": ("chaos:chaos_command", "Break brokers at random, and check that nothing is lost."),
+    "faults": ("faults:faults_command", "List the faults that a workload can plan."),
     "gallery": (
         "gallery:gallery_command",
         "Show measuring faults on one simulated run: the wrong figure beside the true one.",
@@ -57,19 +57,23 @@ _AFTER = {
     ),
     "doctor": (
         "doctor:doctor_command",
-        "Look whether this machine can measure: Java, limits, clock, and how much noise there is.",
+        "Check whether this machine can measure: Java, limits, clock, noise.",
     ),
     "leader": (
         "leader:leader_command",
-        "Lead a cluster: wait for followers; then run the test asked for, or keep them until Ctrl-C.",
+        "Lead a cluster: wait for followers, then run a test or serve until Ctrl-C.",
     ),
     "follower": (
         "follower:follower_command",
-        "Follow a leader: take agents of whatever runs there, until it ends.",
+        "Join a leader, and run agents for it until it ends.",
     ),
-    "deploy": ("deploy:deploy_app", "Write a run down for Kubernetes."),
-    "topic": ("topic:topic_app", "Make, list and delete topics of a Kafka cluster."),
-    "cluster": ("cluster:cluster_app", "A Kafka cluster on this machine that stays up between runs."),
+    "size": (
+        "size:size_command",
+        "Say how many hosts, cores and GB, and how much network, a wanted load needs.",
+    ),
+    "deploy": ("deploy:deploy_app", "Write Kubernetes manifests for a run."),
+    "topic": ("topic:topic_app", "Create, list and delete topics of a Kafka cluster."),
+    "cluster": ("cluster:cluster_app", "Start or stop a local Kafka cluster that stays up between runs."),
 }
 """Those of no family: where they are, and what they do."""
 
@@ -77,7 +81,7 @@ _AFTER = {
 _HEADINGS = {
     "Measure": ("init", "run"),
     "Look at what came out": ("results", "report", "plot", "runs", "diff", "check", "analyze"),
-    "Machines, clusters and servers": ("doctor", "cluster", "topic", "leader", "follower", "gateway"),
+    "Machines, clusters and servers": ("doctor", "size", "cluster", "topic", "leader", "follower", "gateway"),
 }
 """Where a command stands in the list; families' commands measure, and others stand at the end."""
 
@@ -100,7 +104,7 @@ class Commands(HelpfulGroup):
             if found := [name for name in listed if name in names]:
                 yield from ("", heading)
                 yield from self.listed(ctx, found)
-        yield from ("", "streamgauge COMMAND -h says more of each.")
+        yield from ("", "streamgauge COMMAND -h tells you more about each.")
 
     def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | TyperGroup | None:
         """A sign in its place: its name, and what it does."""
@@ -178,7 +182,7 @@ def _open_other_files(location: str) -> Any:
 app = typer.Typer(
     name="streamgauge",
     cls=Commands,
-    help="One benchmarking suite for Kafka and what people weigh against it.",
+    help="A benchmarking suite for Kafka and its alternatives.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -189,12 +193,10 @@ app = typer.Typer(
 def every_command(
     tell_version: Annotated[
         bool,
-        typer.Option(
-            "--version", help="Say which streamgauge this is.", callback=_tell_version, is_eager=True
-        ),
+        typer.Option("--version", help="Print the version and exit.", callback=_tell_version, is_eager=True),
     ] = False,
 ) -> None:
-    """One benchmarking suite for Kafka and what people weigh against it."""
+    "A benchmarking suite for Kafka and its alternatives."
     from streamgauge.core.other_schemes import use_for_other_schemes
 
     use_for_other_schemes(_open_other_files)

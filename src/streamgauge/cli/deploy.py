@@ -13,22 +13,20 @@ from streamgauge.core.errors import BadInput
 from streamgauge.core.units import counted
 from streamgauge.flags.options import wish
 
-deploy_app = typer.Typer(help="Write a run down for a cluster to start it.", no_args_is_help=True)
+deploy_app = typer.Typer(help="Write manifests for running streamgauge on a cluster.", no_args_is_help=True)
 
 _SAID_HERE = ("--out", "--master", "--resume", "--print-workload")
 _AS_IT_IS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 Command = Annotated[
     list[str],
-    typer.Argument(
-        metavar="COMMAND…", help="A command of streamgauge that runs something.", show_default=False
-    ),
+    typer.Argument(metavar="COMMAND…", help="A streamgauge command that starts a run.", show_default=False),
 ]
 
 
 @deploy_app.callback()
 def deploy() -> None:
-    """Write a run down for a cluster to start it."""
+    "Write manifests for running streamgauge on a cluster."
     # Without it typer takes the only command for the whole of them.
 
 
@@ -38,21 +36,21 @@ def kubernetes(
     image: Annotated[
         str, typer.Option(help="Image with streamgauge, made with deploy/Dockerfile.", show_default=False)
     ],
-    namespace: Annotated[str, typer.Option(help="Where all of it goes.")] = "streamgauge",
-    name: Annotated[str | None, wish("Of the Job; else as the workload.")] = None,
+    namespace: Annotated[str, typer.Option(help="Namespace for all of it.")] = "streamgauge",
+    name: Annotated[str | None, wish("Name of the Job; by default the workload's.")] = None,
     out: Annotated[
-        str | None, wish("URL of an object store for the run folder; else a volume is claimed.")
+        str | None, wish("URL of an object store for the run folder; by default a volume is claimed.")
     ] = None,
     storage: Annotated[str, typer.Option(help="Size of that volume.")] = "20Gi",
     secret: Annotated[
         list[str] | None,
-        wish("VARIABLE=SECRET:KEY, for launcher and agents; again for more."),
+        wish("VARIABLE=SECRET:KEY, for launcher and agents. Repeatable."),
     ] = None,
     launcher_cores: Annotated[str, typer.Option(help="Cores of the launcher.")] = "2",
     launcher_memory: Annotated[str, typer.Option(help="Memory of the launcher.")] = "4Gi",
-    agent_memory: Annotated[str, typer.Option(help="Memory of an agent, beside Java's.")] = "2Gi",
+    agent_memory: Annotated[str, typer.Option(help="Memory of an agent, in addition to Java's.")] = "2Gi",
 ) -> None:
-    """Write a run as Kubernetes takes it, to standard output: pipe it to `kubectl apply -f -`.
+    """Print the Kubernetes manifests of a run; pipe them to `kubectl apply -f -`.
 
     streamgauge deploy kubernetes --image registry/streamgauge e2e --bootstrap kafka:9092
     """

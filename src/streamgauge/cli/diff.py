@@ -21,14 +21,17 @@ _BETWEEN = ","
 
 ConfidencePercent = Annotated[
     float,
-    typer.Option("--confidence", metavar="PERCENT", help="Of intervals and verdicts.", min=50, max=99.9999),
+    typer.Option(
+        "--confidence", metavar="PERCENT", help="Confidence of intervals and verdicts.", min=50, max=99.9999
+    ),
 ]
 BetweenRuns = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--between-runs",
         metavar="PERCENT",
-        help="What runs of the same are apart by (SD), where repeats do not say it.",
+        help="How much runs of the same workload differ (SD), if repeats do not show it.",
+        show_default="learned from earlier runs, otherwise 3",
         min=0,
         max=100,
     ),
@@ -40,8 +43,8 @@ def diff_command(
         list[str],
         typer.Argument(
             metavar="BASE NEW…",
-            help="Runs: folders, names or how they begin, tags, latest, latest~1; repeats of one side have a "
-            "comma between.",
+            help="Runs: folders, names or the start of them, tags, latest, latest~1; separate "
+            "repeats of one side by commas.",
             show_default=False,
             autocompletion=complete_run,
         ),
@@ -50,21 +53,24 @@ def diff_command(
         bool,
         typer.Option(
             "--history",
-            help="Where a level changed over these runs; of one run, over all runs of its workload up to it.",
+            help="Find where a level changed over these runs; with one run, over all earlier "
+            "runs of its workload.",
         ),
     ] = False,
     confidence: ConfidencePercent = 95.0,
-    between_runs: BetweenRuns = 3.0,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document (docs/diff.md).")] = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="As Markdown.")] = False,
+    between_runs: BetweenRuns = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document (docs/diff.md).")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="Write a page, too.", show_default=False, dir_okay=False),
+        typer.Option(
+            "--html", metavar="FILE", help="Also write an HTML page.", show_default=False, dir_okay=False
+        ),
     ] = None,
     out: Out = "runs",
     debug: Debug = False,
 ) -> None:
-    """Say what is different between runs: ratio, interval and verdict, case by case."""
+    """Compare runs: ratio, interval and verdict, case by case."""
     if as_json and as_markdown:
         raise BadInput("--json and --markdown: give one of them")
     document, shown = (
@@ -75,7 +81,9 @@ def diff_command(
     _tell(document, shown, as_json=as_json, as_markdown=as_markdown)
 
 
-def _differences(runs: list[str], out: str, confidence: float, percent: float) -> tuple[BaseModel, Shown]:
+def _differences(
+    runs: list[str], out: str, confidence: float, percent: float | None
+) -> tuple[BaseModel, Shown]:
     from streamgauge.comparing.differences import diff_document
     from streamgauge.comparing.show import show_diff
 

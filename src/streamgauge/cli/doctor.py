@@ -25,12 +25,12 @@ _INDENT = 16
 def doctor_command(
     rounds: Annotated[
         int,
-        typer.Option(metavar="COUNT", help="Turns of the noise test, about 10 ms each; 0: none.", min=0),
+        typer.Option(metavar="COUNT", help="Rounds of the noise test, about 10 ms each; 0: skip it.", min=0),
     ] = _ROUNDS,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Look whether this machine can measure. Exit code 1: something has to be mended first."""
+    """Check whether this machine can measure. Exit code 1: something must be fixed first."""
     from streamgauge.cli.health_checks import Health, findings
     from streamgauge.cli.machine_noise import machine_noise
 

@@ -49,15 +49,15 @@ def bundle_command(
     run: Run,
     file: Annotated[
         Path | None,
-        typer.Option("--file", metavar="FILE", help="The archive.", show_default="the run's name, .zip"),
+        typer.Option("--file", metavar="FILE", help="The archive.", show_default="the run's name with .zip"),
     ] = None,
     events: Annotated[
-        bool, typer.Option("--events", help="Also what was recorded of every message.")
+        bool, typer.Option("--events", help="Include what was recorded about every message.")
     ] = False,
     out: Out = "runs",
     debug: Debug = False,
 ) -> None:
-    """Pack a run into one archive, which `streamgauge run` runs again elsewhere."""
+    """Pack a run into one archive that `streamgauge run` can repeat elsewhere."""
     from streamgauge.cli.finding import find_run
     from streamgauge.core.units import counted, format_bytes
     from streamgauge.exporting.bundle import write_bundle
@@ -66,8 +66,5 @@ def bundle_command(
     place = file or Path(f"{found.id}.zip")
     manifest = write_bundle(found, place, with_events=events)
     typer.echo(str(place))
-    size = format_bytes(place.stat().st_size)
-    typer.echo(
-        f"{counted(len(manifest.files), 'file')}, {size}; run it again with: streamgauge run {place}",
-        err=True,
-    )
+    held = f"{counted(len(manifest.files), 'file')}, {format_bytes(place.stat().st_size)}"
+    typer.echo(f"{held}; elsewhere: streamgauge results {place}, or streamgauge run {place}", err=True)

@@ -8,7 +8,7 @@ import typer
 
 
 def faults_command(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """List the faults that a workload may have on its timeline (load.faults), and what each needs."""
     import json

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import tempfile
 import time
@@ -15,6 +16,7 @@ from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE
 from streamgauge.cli.options import Debug, SecretFile
 from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
 from streamgauge.core.guardian import temporary_folder
+from streamgauge.core.units import format_bytes
 from streamgauge.flags.options import wish
 from streamgauge.launch.shared_secret import find_secret, secret_to_come
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 _LOOK_S = 0.3
 _CONNECT_DEADLINE_S = 5.0
 _JOIN_DEADLINE_S = 45.0
+_LEAST_FREE_BYTES = 256 << 20
+"""The package, its jars, and what Spark writes while it runs them."""
 
 
 def follower_command(
@@ -34,21 +38,24 @@ def follower_command(
         int | None,
         typer.Option(
             metavar="COUNT",
-            help="How many agents to take; else one for each core.",
+            help="How many agents it can run; by default one per core.",
             min=1,
             show_default=False,
         ),
     ] = None,
-    host: Annotated[str | None, wish("Own address; else the one towards the leader.", metavar="HOST")] = None,
-    name: Annotated[str | None, wish("Name in results; else the host's, or --host.", metavar="NAME")] = None,
-    wait: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Within which the leader must be there.")
-    ] = 600.0,
+    host: Annotated[
+        str | None, wish("Address of this host; by default the one that faces the leader.", metavar="HOST")
+    ] = None,
+    name: Annotated[
+        str | None, wish("Name in results; by default the host's name, or --host.", metavar="NAME")
+    ] = None,
+    wait: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for the leader.")] = 600.0,
     secret_file: SecretFile = None,
     debug: Debug = False,
 ) -> None:
     """Follow a leader: take agents of whatever runs there, until Ctrl-C."""
-    from streamgauge.launch.standalone import Follower, own_address
+    from streamgauge.core.outside import own_address
+    from streamgauge.launch.standalone import Follower
 
     deadline = time.monotonic() + wait
     try:
@@ -66,12 +73,22 @@ def follower_command(
             secret=secret,
             folder=Path(folder),
         )
+        _check_space(Path(folder))
         try:
             with follower:
                 _follow(follower, leader_host, leader_port)
         except KeyboardInterrupt:
             typer.echo("follower ends", err=True)
             raise typer.Exit(INTERRUPTED_EXIT_CODE) from None
+
+
+def _check_space(folder: Path) -> None:
+    """What a run brings along is unpacked there: better said now than when it does not come."""
+    if (free_bytes := shutil.disk_usage(folder).free) < _LEAST_FREE_BYTES:
+        raise BadInput(
+            f"{folder.parent}: {format_bytes(free_bytes)} are free on its disk, a follower needs "
+            f"{format_bytes(_LEAST_FREE_BYTES)}; free some, or name another place by TMPDIR"
+        )
 
 
 def _wait_for_secret(file: Path | None, deadline: float) -> None:
@@ -114,6 +131,11 @@ def _follow(follower: Follower, host: str, port: int) -> None:
         if not has_joined and follower.has_joined:
             has_joined = True
             typer.echo(f"joined the leader at {leader}", err=True)
+        if follower.is_out_of_space:
+            raise StreamgaugeError(
+                f"{tempfile.gettempdir()}: the disk is full: Spark could not start a run's agents there; "
+                "free some, or name another place by TMPDIR, and start the follower again"
+            )
         # Spark's worker would look for it again for minutes.
         if has_joined and follower.misses_leader and why_not_listening(host, port, _CONNECT_DEADLINE_S):
             typer.echo(f"the leader at {leader} has ended; so does this follower", err=True)

@@ -20,16 +20,18 @@ def gallery_command(
         typer.Option(
             "--run",
             metavar="RUN",
-            help="A gallery's run that is there already; else one is made and removed.",
+            help="An existing run of the gallery; by default one is made and removed.",
             show_default=False,
             autocompletion=complete_run,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="As Markdown.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="Write a page, too.", show_default=False, dir_okay=False),
+        typer.Option(
+            "--html", metavar="FILE", help="Also write an HTML page.", show_default=False, dir_okay=False
+        ),
     ] = None,
     debug: Debug = False,
 ) -> None:

@@ -31,7 +31,7 @@ def gateway_command(
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option(metavar="PORT", help="0: any that is free.", min=0, max=65_535, show_default="8080"),
+        typer.Option(metavar="PORT", help="Port; 0: any free one.", min=0, max=65_535, show_default="8080"),
     ] = None,
     monitoring_host: Annotated[
         str | None,
@@ -39,13 +39,16 @@ def gateway_command(
     ] = None,
     monitoring_port: Annotated[
         int | None,
-        typer.Option(metavar="PORT", help="0: any that is free.", min=0, max=65_535, show_default="0"),
+        typer.Option(metavar="PORT", help="Port; 0: any free one.", min=0, max=65_535, show_default="0"),
     ] = None,
     processes: Annotated[
-        int, typer.Option(metavar="COUNT", help="How many share the port and the clients.", min=1, max=64)
+        int,
+        typer.Option(
+            metavar="COUNT", help="How many processes share the port and the clients.", min=1, max=64
+        ),
     ] = 1,
     check: Annotated[
-        bool, typer.Option("--check", help="Only say whether the configuration is right, and safe.")
+        bool, typer.Option("--check", help="Only check whether the configuration is correct and safe.")
     ] = False,
     demo: Annotated[bool, typer.Option("--demo/--no-demo", help="Serve the demo page.")] = True,
     lightstreamer_conf: Annotated[
@@ -58,11 +61,15 @@ def gateway_command(
         ),
     ] = None,
     default_diff_order: Annotated[
-        str | None, wish("jsonpatch and diff_match_patch, or one.", metavar="NAME,…", rich_help_panel=_SERVER)
+        str | None, wish("jsonpatch, diff_match_patch, or both.", metavar="NAME,…", rich_help_panel=_SERVER)
     ] = None,
     jsonpatch_min_length: Annotated[
         str | None,
-        wish("Bytes from which on a patch is tried, or none.", metavar="BYTES", rich_help_panel=_SERVER),
+        wish(
+            "Try a patch for values of at least this many bytes; none: always.",
+            metavar="BYTES",
+            rich_help_panel=_SERVER,
+        ),
     ] = None,
     max_delay_millis: Annotated[
         int | None,
@@ -70,32 +77,33 @@ def gateway_command(
     ] = None,
     allowed_origin: Annotated[
         list[str] | None,
-        wish("Of web pages that may connect; several times.", metavar="URL", rich_help_panel=_SERVER),
+        wish("Origin of web pages that may connect. Repeatable.", metavar="URL", rich_help_panel=_SERVER),
     ] = None,
     tls_certificate: Annotated[
-        Path | None, wish("Of the server, for https and wss.", metavar="PEM", rich_help_panel=_SERVER)
+        Path | None,
+        wish("The server's certificate, for https and wss.", metavar="PEM", rich_help_panel=_SERVER),
     ] = None,
     tls_key: Annotated[Path | None, wish("Its private key.", metavar="PEM", rich_help_panel=_SERVER)] = None,
     max_sessions: Annotated[
-        str | None, wish("Of one process, or unlimited.", metavar="COUNT", rich_help_panel=_LIMITS)
+        str | None, wish("Sessions per process, or unlimited.", metavar="COUNT", rich_help_panel=_LIMITS)
     ] = None,
     max_sessions_per_address: Annotated[
-        str | None, wish("From one address, or unlimited.", metavar="COUNT", rich_help_panel=_LIMITS)
+        str | None, wish("Sessions from one address, or unlimited.", metavar="COUNT", rich_help_panel=_LIMITS)
     ] = None,
     max_subscriptions: Annotated[
-        str | None, wish("Of one session, or unlimited.", metavar="COUNT", rich_help_panel=_LIMITS)
+        str | None, wish("Subscriptions per session, or unlimited.", metavar="COUNT", rich_help_panel=_LIMITS)
     ] = None,
     max_request_bytes: Annotated[
-        str | None, wish("Of one request: 50000, 64KiB.", metavar="BYTES", rich_help_panel=_LIMITS)
+        str | None, wish("Largest request: 50000, 64KiB.", metavar="BYTES", rich_help_panel=_LIMITS)
     ] = None,
     max_request_rate: Annotated[
-        str | None, wish("Requests of one connection: 500/s.", metavar="RATE", rich_help_panel=_LIMITS)
+        str | None, wish("Requests per connection: 500/s.", metavar="RATE", rich_help_panel=_LIMITS)
     ] = None,
     users: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Who may connect, with their passwords' hashes.",
+            help="File of who may connect, with password hashes.",
             show_default=False,
             rich_help_panel=_USERS,
         ),

@@ -32,7 +32,8 @@ def init_command(
         str | None,
         typer.Argument(
             metavar="[KIND [FLAGS…]]",
-            help="A command that measures, with its own flags (streamgauge KIND -h); on a terminal it asks.",
+            help="A command that measures, with its own flags (streamgauge KIND -h). If left out "
+            "on a terminal, you are asked.",
             show_default=False,
         ),
     ] = None,
@@ -42,10 +43,10 @@ def init_command(
             "--file", "-o", metavar="FILE", help="Where to write; - is the console.", show_default="KIND.yaml"
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Write a workload with comments, to be changed and run with `streamgauge run FILE`."""
+    """Write a commented workload for you to change and run with `streamgauge run FILE`."""
     from streamgauge.cli.commented_yaml import commented
     from streamgauge.spec.loading import dump_yaml
 

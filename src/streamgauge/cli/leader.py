@@ -22,6 +22,7 @@ from streamgauge.core.errors import StreamgaugeError, Unreachable
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.core.stages import Stage, Stages
 from streamgauge.flags.options import wish
+from streamgauge.launch.same_version import own_version
 from streamgauge.launch.shared_secret import make_secret
 from streamgauge.launch.stage_line import StageLine
 from streamgauge.spec.families import family_of, kind_by_fields
@@ -45,14 +46,14 @@ def _lead(
     ] = 1,
     leader_host: Annotated[
         str | None,
-        wish("Address to listen on, * for all; else this host's own towards the world.", metavar="HOST"),
+        wish("Address to listen on, * for all; by default this host's outward address.", metavar="HOST"),
     ] = None,
     leader_port: Annotated[
         int, typer.Option(metavar="PORT", help="Port to listen on.", min=1, max=65535)
     ] = 7077,
     secret_file: SecretFile = None,
     wait: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Within which all followers must have come.")
+        float, typer.Option(metavar="SECONDS", help="How long to wait until all followers have joined.")
     ] = 600.0,
     out: Out = "runs",
     tag: Tags = None,
@@ -95,7 +96,7 @@ def _run(test: Asked, out: str, how: Manner) -> int:
 
 def _addresses(asked: str | None) -> tuple[str, str]:
     """Where to listen, and by which address others find us."""
-    from streamgauge.launch.standalone import own_address
+    from streamgauge.core.outside import own_address
 
     if asked in ("*", _ALL):
         return _ALL, own_address()
@@ -130,6 +131,8 @@ class _Attendance:
         """`keeps`: it stays with them when all are there."""
         self._leader, self._expected, self._keeps = leader, expected, keeps
         self._here: Sequence[JoinedFollower] = ()
+        self._others: list[JoinedFollower] = []
+        """Of another version."""
         self._is_complete = False
 
     def keep(self, wait_s: float) -> None:
@@ -157,7 +160,15 @@ class _Attendance:
                     f"only {len(self._here)} of {self._expected} followers came within {wait_s:g} s: {came}"
                 )
 
-    def _compare(self, here: list[JoinedFollower]) -> None:
+    def _compare(self, joined: list[JoinedFollower]) -> None:
+        here = [follower for follower in joined if follower.version == own_version()]
+        for follower in joined:
+            if follower not in here and follower not in self._others:
+                self._others.append(follower)
+                self._count(
+                    f"{follower.name} ({follower.host}) has streamgauge {follower.version or 'of old'} and "
+                    f"does not count: this is {own_version()}; end it, and install the same on both"
+                )
         came = [follower for follower in here if follower not in self._here]
         gone = [follower for follower in self._here if follower not in here]
         self._here = here

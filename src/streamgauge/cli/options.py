@@ -17,7 +17,9 @@ from streamgauge.flags.options import wish
 from streamgauge.launch.live_wish import LiveMode
 from streamgauge.launch.shared_secret import SECRET_FILE_VARIABLE
 
-Master = Annotated[str | None, wish("Spark master; else local, with a slot for every agent.", metavar="URL")]
+Master = Annotated[
+    str | None, wish("Spark master; by default local, with a slot for every agent.", metavar="URL")
+]
 
 
 def _remember_secret(file: Path | None) -> Path | None:
@@ -32,35 +34,35 @@ SecretFile = Annotated[
     typer.Option(
         "--secret-file",
         metavar="FILE",
-        help="Secret that leader, followers and commands share; or STREAMGAUGE_SECRET.",
+        help="Secret shared by leader, followers and commands; or set STREAMGAUGE_SECRET.",
         callback=_remember_secret,
         show_default=False,
     ),
 ]
 Live = Annotated[
     LiveMode,
-    typer.Option(help="A live view through Spark; auto: where it shares no core with what is measured."),
+    typer.Option(help="Live view through Spark; auto: only if it shares no core with what is measured."),
 ]
 LiveBootstrap = Annotated[
     str | None,
     typer.Option(
         metavar="HOST:PORT",
-        help="Kafka for the live view's figures; else the target's own.",
+        help="Kafka for the live view's figures; by default the target's own.",
         show_default=False,
     ),
 ]
 PrintWorkload = Annotated[
-    bool, typer.Option("--print-workload", help="Show the workload as it was understood; run nothing.")
+    bool, typer.Option("--print-workload", help="Print the workload as it was understood, and run nothing.")
 ]
 Resume = Annotated[
     str | None,
     typer.Option(
         "--resume",
         metavar="RUN",
-        help="Go on with a run after the last case that it finished; nothing else need be given.",
+        help="Continue a run after the last case that it finished; no other flags are needed.",
         show_default=False,
         autocompletion=complete_run,
     ),
 ]
-RUN_WORDS = "A run: its folder, its name or how that begins, a tag, latest, latest~1 …"
+RUN_WORDS = "A run: its folder, its name or the start of it, a tag, latest, latest~1 …"
 Run = Annotated[str, typer.Argument(metavar="RUN", help=f"{RUN_WORDS}.", autocompletion=complete_run)]

@@ -8,7 +8,7 @@ from streamgauge.cli.options import Debug, Run
 
 
 def report_command(run: Run, debug: Debug = False) -> None:
-    """Write the report of a run again from its results."""
+    """Rewrite the report of a run from its results."""
     from streamgauge.cli.finding import find_run
     from streamgauge.cli.reporting import report_of
 

@@ -18,15 +18,17 @@ def results_command(
         str | None,
         typer.Argument(
             metavar="RUN",
-            help=f"{RUN_WORDS}; else the newest run.",
+            help=f"{RUN_WORDS}; by default the newest run.",
             show_default=False,
             autocompletion=complete_run,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document (docs/results.md).")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="One row a case.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document (docs/results.md).")
+    ] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, one row per case.")] = False,
     messages: Annotated[
-        bool, typer.Option("--messages", help="CSV with one row a message: all its times.")
+        bool, typer.Option("--messages", help="Print CSV with one row per message and all its times.")
     ] = False,
     out: Out = "runs",
     debug: Debug = False,

@@ -19,7 +19,8 @@ def _loaded(
         Path | None,
         typer.Argument(
             metavar="WORKLOAD.yaml",
-            help="The load wanted, and where; or a bundle, or a workload of the OpenMessaging Benchmark.",
+            help="A workload: what to send, and where. Or a bundle, or a workload of the "
+            "OpenMessaging Benchmark.",
             show_default=False,
         ),
     ] = None,
@@ -28,7 +29,8 @@ def _loaded(
         typer.Option(
             "--omb-driver",
             metavar="FILE",
-            help="Driver file for a workload of the OpenMessaging Benchmark; else an embedded Kafka.",
+            help="Driver file for a workload of the OpenMessaging Benchmark; by default an "
+            "embedded Kafka is used.",
             show_default=False,
         ),
     ] = None,

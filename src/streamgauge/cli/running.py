@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from streamgauge.analysis.pipeline import analyze
+from streamgauge.analysis.rolling.beside import RollingUp
 from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE, NOT_DECIDABLE_EXIT_CODE, NOT_OK_EXIT_CODE
 from streamgauge.cli.finding import find_run
 from streamgauge.cli.reporting import report_of
@@ -86,10 +87,10 @@ def _carry_out(cycle: RunCycle, notes: Console, quiet: bool) -> int:
         analyze(session, cycle.run)
 
     try:
-        cycle.measure(afterwards=analyse_in)
+        cycle.measure(afterwards=analyse_in, roll_ups=RollingUp())
     except (StreamgaugeError, KeyboardInterrupt) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
-        if cycle.status.cases:
+        if cycle.status.cases and not cycle.is_refused:
             begin = "interrupted; what" if interrupted else "what"
             kept = f"{begin} was recorded is kept, see it with: streamgauge analyze {cycle.run.location}"
             notes.print(kept, highlight=False, soft_wrap=True)

@@ -22,7 +22,7 @@ Names = Annotated[
     list[str],
     typer.Argument(
         metavar="RUN…",
-        help="Runs: folders, names or how they begin, tags, latest.",
+        help="Runs: folders, names or the start of them, tags, latest.",
         show_default=False,
         autocompletion=complete_run,
     ),
@@ -56,11 +56,11 @@ def tag_command(
     tags: Annotated[
         list[str], typer.Argument(metavar="TAG…", help="Words to find it by.", show_default=False)
     ],
-    remove: Annotated[bool, typer.Option("--remove", help="Take these tags away from it.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove these tags.")] = False,
     out: Out = "runs",
     debug: Debug = False,
 ) -> None:
-    """Tag a run: it is then found by that word. Of several runs with one tag the newest is meant."""
+    """Tag a run, so that the tag names it. If several runs have the same tag, it names the newest."""
     from streamgauge.cli.finding import find_run
     from streamgauge.core.run_tags import tag_run, tags_of
 
@@ -75,11 +75,11 @@ def tag_command(
 def rm_command(
     context: typer.Context,
     runs: Names,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     out: Out = "runs",
     debug: Debug = False,
 ) -> None:
-    """Remove runs with all their files. One that is running is refused, and then none is removed."""
+    """Remove runs with all their files. If one of them is still running, none is removed."""
     from streamgauge.cli.finding import find_run
     from streamgauge.core.units import counted, format_bytes
 

@@ -29,22 +29,25 @@ _PORT = 8723
 def serve_command(
     out: Out = "runs",
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; other than loopback needs a token.")
+        str, typer.Option(metavar="ADDRESS", help="Where to listen; any address but loopback needs a token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="PORT", help="0: any that is free.", min=0, max=65535)] = _PORT,
+    port: Annotated[
+        int, typer.Option(metavar="PORT", help="Port; 0: any free one.", min=0, max=65535)
+    ] = _PORT,
     token_file: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The token is its first line; or STREAMGAUGE_SERVE_TOKEN. Else one is made if needed.",
+            help="File with the token in its first line; or set STREAMGAUGE_SERVE_TOKEN. By "
+            "default one is made if needed.",
             show_default=False,
         ),
     ] = None,
     runs_at_once: Annotated[
-        int, typer.Option(help="Runs that may be started from here at the same time.", min=1, max=64)
+        int, typer.Option(help="How many runs may be started from here at the same time.", min=1, max=64)
     ] = 1,
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Show runs; start, stop and tag none.")
+        bool, typer.Option("--read-only", help="Only show runs: none can be started, stopped or tagged.")
     ] = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -69,7 +72,7 @@ def serve_command(
         typer.echo(address)
         if not quiet:
             if token is not None:
-                typer.echo("others may come with this token; nothing is encrypted on the way", err=True)
+                typer.echo("others can log in with this token; the connection is not encrypted", err=True)
             typer.echo(f"serving {settings.runs}; end it with Ctrl-C", err=True)
 
     serve(settings, ready)

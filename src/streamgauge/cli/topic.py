@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from streamgauge.drivers.kafka.driver import KafkaDriver
 
-topic_app = typer.Typer(help="Make, list and delete topics of a Kafka cluster.", no_args_is_help=True)
+topic_app = typer.Typer(help="Create, list and delete topics of a Kafka cluster.", no_args_is_help=True)
 
 _DEADLINE_S = 15.0
 
@@ -28,17 +28,17 @@ Names = Annotated[list[str], typer.Argument(metavar="TOPIC…", help="Names of t
 @topic_app.command()
 def create(
     names: Names,
-    partitions: Annotated[int, typer.Option(metavar="COUNT", help="Partitions of each.", min=1)] = 1,
-    replicas: Annotated[int, typer.Option(metavar="COUNT", help="Replicas of each.", min=1)] = 1,
+    partitions: Annotated[int, typer.Option(metavar="COUNT", help="Partitions of each topic.", min=1)] = 1,
+    replicas: Annotated[int, typer.Option(metavar="COUNT", help="Replicas of each partition.", min=1)] = 1,
     config: Annotated[
         list[str] | None,
-        wish("A setting, as in retention.ms=60000; again for more.", metavar="NAME=VALUE"),
+        wish("A setting, as in retention.ms=60000. Repeatable.", metavar="NAME=VALUE"),
     ] = None,
     bootstrap: Bootstrap = None,
     target: TargetFile = None,
     debug: Debug = False,
 ) -> None:
-    """Make topics; one that is there already is an error. Their timestamps are the broker's, unless said."""
+    """Create topics; it is an error if one of them exists. By default the broker sets the timestamps."""
     from streamgauge.spec.loading import parse
     from streamgauge.spec.topics import Topics
 
@@ -59,10 +59,10 @@ def list_topics(
     bootstrap: Bootstrap = None,
     target: TargetFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    internal: Annotated[bool, typer.Option("--internal", help="Also those that Kafka keeps.")] = False,
+    internal: Annotated[bool, typer.Option("--internal", help="Also list Kafka's internal topics.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Name the topics that are there, with their partitions and replicas."""
+    """List topics with their partitions and replicas."""
     with _opened(bootstrap, target) as driver:
         found = {
             name: topic
@@ -82,7 +82,7 @@ def list_topics(
 def delete(
     names: Names, bootstrap: Bootstrap = None, target: TargetFile = None, debug: Debug = False
 ) -> None:
-    """Delete topics; one that is not there is an error, and then none is deleted."""
+    """Delete topics. If one of them does not exist, that is an error and none is deleted."""
     with _opened(bootstrap, target) as driver:
         there = driver.found_topics(_DEADLINE_S)
         if missing := [name for name in names if name not in there]:

@@ -12,9 +12,11 @@ from streamgauge.cli.options import Debug, Master, Out, Quiet, Run
 
 def verify_command(
     run: Run,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document (docs/faults.md).")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document (docs/faults.md).")
+    ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="What the settings allow is a failure, too: duplicates …")
+        bool, typer.Option("--strict", help="Also fail for what the settings allow, such as duplicates.")
     ] = False,
     master: Master = None,
     out: Out = "runs",
