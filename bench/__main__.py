@@ -19,6 +19,9 @@ from bench.fanout import Fanout
 from bench.jni import CrossingBench
 from bench.rates import RateBench
 from bench.ratio import PAIRS
+from bench.readers import readers
+from bench.scale import FIGURES, SIZES, scale
+from bench.sizes import sizes
 from bench.start_up import start_up
 from bench.verdicts import TRIALS, verdicts
 from bench.viewers import viewers
@@ -41,6 +44,7 @@ PARTS = (
     "saturated",
     "stalled",
     "crowds",
+    "readers",
 )
 RATED = {100: 20_000_000, 1024: 5_000_000}
 """Messages by size, where rates are measured: so many that recording is inside. 20M of 1 KiB would not fit
@@ -48,12 +52,22 @@ beside the broker's pages into the memory of a small machine."""
 ANALYSED = (1_000_000, 10_000_000, 50_000_000)
 """Messages of the runs that are analysed."""
 _FANOUT = {"fanout", "saturated", "stalled"}
-_WITHOUT_KAFKA = {"demo", "aeron", "analysis", "verdicts", "serve", "crowds"} | _FANOUT
+_WITHOUT_KAFKA = {
+    "demo",
+    "aeron",
+    "analysis",
+    "verdicts",
+    "serve",
+    "crowds",
+    "readers",
+    "size",
+    "scale",
+} | _FANOUT
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=PARTS, help=f"which of {', '.join(PARTS)}")
+    parser.add_argument("parts", nargs="*", default=PARTS, help=f"which of {', '.join(PARTS)}, size, scale")
     parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs to measure, beside the first")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the usual number of messages")
     parser.add_argument(
@@ -67,6 +81,11 @@ def main() -> None:
     parser.add_argument(
         "--against", type=Path, help="analysis: another checkout, to be compared with this one"
     )
+    parser.add_argument("--costs", type=Path, help="size: a file for measured costs, kept between runs")
+    parser.add_argument("--only", nargs="*", default=[], choices=list(SIZES), help="scale: these curves")
+    parser.add_argument("--at", type=int, nargs="*", default=[], help="scale: these sizes of a curve")
+    parser.add_argument("--figures", type=Path, default=FIGURES, help="scale: where figures are kept")
+    parser.add_argument("--draw", action="store_true", help="scale: the picture of docs/scale.md, too")
     arguments = parser.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before the start", flush=True)
     with tempfile.TemporaryDirectory(prefix="streamgauge-bench-") as name:
@@ -97,8 +116,18 @@ def main() -> None:
             viewers(folder, arguments.scale)
         if "crowds" in arguments.parts:
             crowds(folder, arguments.pairs, arguments.scale)
+        if "readers" in arguments.parts:
+            readers(folder, arguments.pairs, arguments.scale)
         if _FANOUT & set(arguments.parts):
             _fanout(Fanout(folder, arguments.pairs, arguments.scale), arguments.parts)
+        _size(folder, arguments)
+
+
+def _size(folder: Path, arguments: argparse.Namespace) -> None:
+    if "size" in arguments.parts:
+        sizes(folder, arguments.costs)
+    if "scale" in arguments.parts:
+        scale(folder, arguments.only, arguments.at, arguments.figures, is_drawn=arguments.draw)
 
 
 def _rates(bench: RateBench, parts: list[str], scale: float, sizes: list[int]) -> None:

@@ -8,11 +8,11 @@ import multiprocessing
 import os
 import shutil
 import statistics
-import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import psutil
@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from bench.duckdb_twin import duckdb_seconds
 from bench.ratio import Ratio
+from bench.watched import Watch
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, write_status
@@ -55,7 +56,7 @@ def analysis_bench(folder: Path, sizes: list[int], repeats: int) -> None:
             goal = next(goal for most, goal in _GOALS.items() if size <= most)
             ratio = Ratio(f"analysis of {size:,} messages against DuckDB", goal)
             for _ in range(repeats):
-                with _PeakMemory(session) as peak:
+                with PeakMemory(session) as peak:
                     ours = seconds(session, run)
                 # In a process of its own: what it holds is not ours.
                 theirs = engine.submit(duckdb_seconds, run, folder, cores).result()
@@ -80,35 +81,27 @@ def seconds(session: SparkSession, run: RunDir) -> float:
     return time.perf_counter() - begin
 
 
-class _PeakMemory:
+class PeakMemory(Watch):
     """The most that was held at once while the block lasts, by resident size."""
 
-    _EVERY_S = 0.1
-
     def __init__(self, session: SparkSession) -> None:
+        super().__init__()
         self.driver_bytes = 0
         """Of this process and of Java, in which Spark's own tasks run."""
+        self.own_bytes = 0
+        """Of this process alone, in which small tables are made."""
         self.all_bytes = 0
         """And of the Python processes that compute slices."""
         gateway: Any = session.sparkContext._gateway
         self._own, self._java = psutil.Process(), psutil.Process(gateway.proc.pid)
-        self._ended = threading.Event()
-        self._watch = threading.Thread(target=self._look, daemon=True)
 
-    def __enter__(self) -> Self:
-        self._watch.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._watch.join()
-
-    def _look(self) -> None:
-        while not self._ended.wait(self._EVERY_S):
-            driver = _resident_bytes(self._own) + _resident_bytes(self._java)
-            tasks = sum(_resident_bytes(process) for process in self._java.children(recursive=True))
-            self.driver_bytes = max(self.driver_bytes, driver)
-            self.all_bytes = max(self.all_bytes, driver + tasks)
+    def look(self) -> None:
+        own = _resident_bytes(self._own)
+        driver = own + _resident_bytes(self._java)
+        tasks = sum(_resident_bytes(process) for process in self._java.children(recursive=True))
+        self.own_bytes = max(self.own_bytes, own)
+        self.driver_bytes = max(self.driver_bytes, driver)
+        self.all_bytes = max(self.all_bytes, driver + tasks)
 
 
 def _resident_bytes(process: psutil.Process) -> int:
@@ -117,27 +110,36 @@ def _resident_bytes(process: psutil.Process) -> int:
     return 0
 
 
-def made_up_run(folder: str, messages: int) -> RunDir:
-    """A clean run at 100,000 messages a second with lognormal latencies."""
+def made_up_run(folder: str, messages: int, producers: int = 1) -> RunDir:
+    """A clean run at 100,000 messages a second with lognormal latencies; the producers take turns."""
     target = {"name": "made-up", "driver": "simulated"}
-    load = {"messages": messages, "rate": 100_000, "topics": {"partitions": _PARTITIONS}}
+    load = {
+        "messages": messages,
+        "rate": 100_000,
+        "producers": producers,
+        "topics": {"partitions": _PARTITIONS},
+    }
     workload = parse(Workload, {"targets": [target], "load": load}, "bench")
     run = RunDir.create(folder, "made-up")
     write_plan(make_plan(workload, run.id), run)
     write_status(run, RunStatus(status="ok", cases={"001": CaseStatus("ok")}))
     rng = np.random.default_rng(1)
-    producer, consumer = EventFiles(run, "001", "producer-0"), EventFiles(run, "001", "consumer-0")
-    for first in range(0, messages, _PART):
-        _write_part(producer, consumer, first, min(_PART, messages - first), rng)
+    senders = [EventFiles(run, "001", f"producer-{number}") for number in range(producers)]
+    consumer = EventFiles(run, "001", "consumer-0")
+    # A producer's file holds as many rows as an agent writes at a time, so all of them go on together.
+    for first in range(0, messages, _PART * producers):
+        _write_part(senders, consumer, first, min(_PART * producers, messages - first), rng)
     clock = {
         "host": "h",
         "hostname": "h",
         "reference_offset_ns": 0,
         "reference_error_ns": 0,
+        "silent_ns": None,
         "wall_offset_ns": 0,
     }
-    for files, kind in ((producer, "producer"), (consumer, "consumer")):
-        about = {"agent": f"{kind}-0", "kind": kind, "number": 0, **clock}
+    agents = [*(("producer", n, files) for n, files in enumerate(senders)), ("consumer", 0, consumer)]
+    for kind, number, files in agents:
+        about = {"agent": f"{kind}-{number}", "kind": kind, "number": number, **clock}
         last = messages * 10_000
         times = {"start": 0, "measure_begin": 0, "measure_end": last, "drained": last}
         files.write_rows(
@@ -147,43 +149,38 @@ def made_up_run(folder: str, messages: int) -> RunDir:
 
 
 def _write_part(
-    producer: EventFiles, consumer: EventFiles, first: int, count: int, rng: np.random.Generator
+    senders: Sequence[EventFiles], consumer: EventFiles, first: int, count: int, rng: np.random.Generator
 ) -> None:
-    sequence = np.arange(first, first + count)
-    intended = sequence * 10_000
+    number = np.arange(first, first + count)
+    producer, sequence = number % len(senders), number // len(senders)
+    intended = number * 10_000
     latency = (rng.lognormal(14, 0.5, count)).astype(np.int64)
-    received = np.maximum.accumulate(intended + latency)
-    place = {
-        "partition": sequence % _PARTITIONS,
-        "offset": sequence // _PARTITIONS,
+    place: dict[str, Any] = {
+        "partition": (number % _PARTITIONS).astype(np.int32),
+        "offset": number // _PARTITIONS,
         "topic": np.zeros(count, np.int32),
+        "producer": producer.astype(np.int32),
+        "sequence": sequence,
+        "size_bytes": np.full(count, 700, np.int32),
     }
-    size = np.full(count, 700, np.int32)
-    producer.write(
-        SENDS,
-        {
-            **place,
-            "producer": np.zeros(count, np.int32),
-            "sequence": sequence,
-            "size_bytes": size,
-            "intended_ns": intended,
-            "sent_ns": intended + 20_000,
-            "acked_ns": intended + latency // 2,
-            "error": np.full(count, None),
-        },
-    )
-    consumer.write(
-        RECEIVES,
-        {
-            **place,
-            "consumer": np.zeros(count, np.int32),
-            "arrival": sequence,
-            "state": np.zeros(count, np.int8),
-            "producer": np.zeros(count, np.int32),
-            "sequence": sequence,
-            "size_bytes": size,
-            "broker_ms": (intended + latency // 2) // 1_000_000,
-            "broker_time": np.full(count, 2, np.int8),
-            "received_ns": received,
-        },
-    )
+    sends: dict[str, Any] = {
+        **place,
+        "intended_ns": intended,
+        "sent_ns": intended + 20_000,
+        "acked_ns": intended + latency // 2,
+        "error": np.full(count, None),
+    }
+    receives: dict[str, Any] = {
+        **place,
+        "consumer": np.zeros(count, np.int32),
+        "arrival": number,
+        "state": np.zeros(count, np.int8),
+        "broker_ms": (intended + latency // 2) // 1_000_000,
+        "broker_time": np.full(count, 2, np.int8),
+        "received_ns": np.maximum.accumulate(intended + latency),
+    }
+    for own, files in enumerate(senders):
+        files.write(SENDS, {name: values[own :: len(senders)] for name, values in sends.items()})
+    for begin in range(0, count, _PART):
+        part = {name: values[begin : begin + _PART] for name, values in receives.items()}
+        consumer.write(RECEIVES, part)

@@ -41,7 +41,8 @@ def seconds_on_workers(
                 )
             )
             # Spark only counts tasks: Java and the Python beside it would take an idle second core, too.
-            os.sched_setaffinity(follower.process.pid, {number})
+            cores = sorted(os.sched_getaffinity(0))
+            os.sched_setaffinity(follower.process.pid, {cores[number % len(cores)]})
         _wait_for(leader, workers)
         session = stack.enter_context(spark_session(leader.master, workers, folder / f"spark-{workers}.log"))
         analyze(session, warm_up)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -13,12 +11,12 @@ import confluent_kafka
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.c_programs import build
 from bench.kafka_tools import Ran
 from bench.steady import WINDOW_S, steady_part
 from bench.watched import WatchedCommand
+from streamgauge.core.c_programs import NO_COMPILER, compiler
 
-_SOURCE = Path(__file__).parent / "peers" / "rdkafka_loop.c"
-_BUILD_DEADLINE_S = 60
 _DEADLINE_S = 900
 
 
@@ -27,13 +25,12 @@ class BareLoop:
 
     def __init__(self, folder: Path) -> None:
         self._program = folder / "rdkafka_loop"
-        compiler, self._library = shutil.which("cc") or shutil.which("gcc"), _librdkafka()
+        self._library = _librdkafka()
         self.missing = ""
-        if compiler is None or self._library is None:
-            self.missing = "no C compiler on PATH" if compiler is None else "librdkafka is no file of its own"
+        if compiler() is None or self._library is None:
+            self.missing = NO_COMPILER if compiler() is None else "librdkafka is no file of its own"
         else:
-            command = [compiler, "-O2", "-o", str(self._program), str(_SOURCE), "-ldl"]
-            subprocess.run(command, check=True, timeout=_BUILD_DEADLINE_S)
+            build("rdkafka_loop", folder, "-ldl")
 
     def run(
         self,

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from bench.c_programs import build
+from streamgauge.core.c_programs import NO_COMPILER
+
 Peer = Literal["gateway", "centrifuge", "send_loop"]
 PROTOCOLS: dict[Peer, str] = {"gateway": "tlcp", "centrifuge": "centrifuge", "send_loop": "bare"}
 _SOURCES = Path(__file__).parent / "peers"
@@ -37,12 +40,9 @@ class Programs:
         self._folder = folder
         self.missing: dict[str, str] = {}
         folder.mkdir(parents=True, exist_ok=True)
-        compiler = shutil.which("cc") or shutil.which("gcc")
         for name in ("swarm", "send_loop"):
-            if compiler is None:
-                self.missing[name] = "no C compiler on PATH"
-            else:
-                self._build([compiler, "-O2", "-o", str(folder / name), str(_SOURCES / f"{name}.c")])
+            if build(name, folder) is None:
+                self.missing[name] = NO_COMPILER
         go = shutil.which("go")
         if go is None:
             self.missing["centrifuge"] = "no Go on PATH"
@@ -66,5 +66,5 @@ class Programs:
                 return [program, str(port), str(load.sessions), *common[1:], str(load.items)]
 
     @staticmethod
-    def _build(command: list[str], folder: Path | None = None) -> None:
+    def _build(command: list[str], folder: Path) -> None:
         subprocess.run(command, cwd=folder, check=True, timeout=_BUILD_DEADLINE_S)

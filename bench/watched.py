@@ -16,6 +16,29 @@ from streamgauge.core.clock import sharpen_sleep
 _EVERY_S = 0.1
 
 
+class Watch:
+    """Looks again and again while the block lasts, from a thread of its own."""
+
+    def __init__(self) -> None:
+        self._over = threading.Event()
+        self._looking = threading.Thread(target=self._look_until_over, daemon=True)
+
+    def look(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        self._looking.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._looking.join()
+
+    def _look_until_over(self) -> None:
+        while not self._over.wait(_EVERY_S):
+            self.look()
+
+
 class ProcessWatch:
     """Looks at a process until it ends, or until the block does."""
 

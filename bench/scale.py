@@ -1,0 +1,141 @@
+"""`python -m bench scale`: how analysis, launch, runs of many cases and the file server grow, with the error.
+
+Every figure goes into a file as soon as it is there (`--figures`), so that parts can be measured one after
+another, and `--draw` makes the picture of docs/scale.md of what has been measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bench.analysis_cost import PeakMemory, made_up_run, seconds
+from bench.analysis_workers import seconds_on_workers
+from bench.growth import growth_of
+from bench.scale_cases import seconds_of_cases
+from bench.scale_launch import fits, launch_figures
+from bench.scale_plot import PICTURE, draw
+from bench.scale_server import requests_per_s, server_mb_per_s
+from streamgauge.launch.shared_secret import SECRET_VARIABLE
+from streamgauge.launch.spark_session import spark_session
+
+FIGURES = Path(__file__).parent / "scale_figures.json"
+SIZES: dict[str, tuple[int, ...]] = {
+    "analysis": (1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000),
+    "packed": (3_000_000, 10_000_000, 30_000_000),
+    "workers": (1, 2, 4),
+    "launch": (1, 2, 4, 8, 16, 32, 64, 128, 256),
+    "cases": (100, 300, 1000, 3000, 10_000),
+    "server": (1, 2, 4, 8, 16),
+}
+"""Messages; messages of many producers; processes on this machine; agents; cases; hosts."""
+_RECKONED = 1_000_000_000
+_PRODUCERS = 64
+"""More than slices have room for, so that their events are put in order first."""
+_ON_WORKERS = 20_000_000
+
+Figures = dict[str, dict[str, dict[str, float]]]
+"""By part, and by size."""
+
+
+def scale(
+    folder: Path, parts: Sequence[str], sizes: Sequence[int], figures_file: Path, *, is_drawn: bool
+) -> None:
+    """`sizes`: of these only, if any are given; `parts`: all if none is."""
+    for part in parts or () if is_drawn else parts or tuple(SIZES):
+        mib_an_agent = 0.0
+        for size in sizes or SIZES[part]:
+            if part == "launch" and not fits(size, mib_an_agent):
+                print(f"launch {size:>13,}: does not fit, at {mib_an_agent:.0f} MiB an agent", flush=True)
+                break
+            found = _MEASURE[part](folder, size)
+            mib_an_agent = found.get("memory_mib", 0.0) / size
+            _keep(figures_file, part, size, found)
+            said = ", ".join(f"{name} {value:,.3g}" for name, value in found.items())
+            print(f"{part} {size:>13,}: {said}", flush=True)
+    figures = _read(figures_file)
+    for line in growth_lines(figures):
+        print(line, flush=True)
+    if is_drawn:
+        PICTURE.write_text(draw(figures))
+        print(f"drawn: {PICTURE}", flush=True)
+
+
+def growth_lines(figures: Figures) -> list[str]:
+    lines = []
+    for part, by_size in figures.items():
+        names = next(iter(by_size.values()))
+        for name in names:
+            points = [(float(size), found[name]) for size, found in by_size.items() if found[name] > 0]
+            if len({x for x, _ in points}) < 2:
+                continue
+            growth = growth_of(points)
+            line = f"{f'{part}: {name} grows as':<40} {growth.text()}"
+            if part in ("analysis", "packed") and name == "seconds":
+                middle, low, high = growth.at(_RECKONED)
+                line += f"; {_RECKONED:,} messages would take {middle:,.0f} s ({low:,.0f}–{high:,.0f})"
+            lines.append(line)
+    return lines
+
+
+def _analysis(folder: Path, size: int, producers: int = 1) -> dict[str, float]:
+    with spark_session("local[*]", log=folder / "spark.log") as session:
+        # The first large run of a session compiles.
+        warm_up = made_up_run(str(folder), 3_000_000, producers)
+        seconds(session, warm_up)
+        shutil.rmtree(warm_up.location)
+        run = made_up_run(str(folder), size, producers)
+        try:
+            with PeakMemory(session) as peak:
+                took_s = seconds(session, run)
+        finally:
+            shutil.rmtree(run.location)
+    return {
+        "seconds": took_s,
+        "us_a_message": took_s / size * 1e6,
+        "python_mib": peak.own_bytes / 2**20,
+        "driver_mib": peak.driver_bytes / 2**20,
+        "all_mib": peak.all_bytes / 2**20,
+    }
+
+
+def _workers(folder: Path, workers: int) -> dict[str, float]:
+    os.environ.pop(SECRET_VARIABLE, None)
+    run, warm_up = (
+        made_up_run(f"file://{folder}/{name}", messages)
+        for name, messages in (("shared", _ON_WORKERS), ("warm-up", 5_000_000))
+    )
+    try:
+        took_s = seconds_on_workers(folder, run, warm_up, workers, os.environ)
+    finally:
+        for name in ("shared", "warm-up"):
+            shutil.rmtree(folder / name)
+    return {"seconds": took_s, "messages_per_s": _ON_WORKERS / took_s}
+
+
+def _server(folder: Path, hosts: int) -> dict[str, float]:
+    return {"mb_per_s": server_mb_per_s(folder, hosts), "requests_per_s": requests_per_s(folder, hosts)}
+
+
+_MEASURE: dict[str, Callable[[Path, int], dict[str, float]]] = {
+    "analysis": _analysis,
+    "packed": lambda folder, size: _analysis(folder, size, _PRODUCERS),
+    "workers": _workers,
+    "launch": launch_figures,
+    "cases": seconds_of_cases,
+    "server": _server,
+}
+
+
+def _read(file: Path) -> Figures:
+    return json.loads(file.read_text()) if file.exists() else {}
+
+
+def _keep(file: Path, part: str, size: int, found: dict[str, float]) -> None:
+    figures = _read(file)
+    own = {**figures.get(part, {}), str(size): {name: float(f"{value:.4g}") for name, value in found.items()}}
+    figures[part] = {size: own[size] for size in sorted(own, key=int)}
+    file.write_text(json.dumps(figures, indent=1) + "\n")
