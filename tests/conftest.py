@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import subprocess
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -24,6 +25,7 @@ from streamgauge.systems.debian_packages import Program
 from streamgauge.systems.kafka_cluster import KafkaCluster
 from streamgauge.systems.rabbitmq_server import rabbitmq_program
 from streamgauge.systems.redis_server import redis_program
+from streamgauge.testing.machines.bed import why_no_machines
 from tests.cli.streamgauge_command import Streamgauge, in_process
 from tests.light_java import LIGHT_JAVA
 from tests.scheduling import give_second_tries, heaviest_first
@@ -72,6 +74,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="tests with a broker, Spark, a browser or processes of their own may fail once; -rR lists them",
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Modules of all tests are there to stay: nobody who looks for garbage has to look at them, each time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -161,6 +175,13 @@ def redis_is_there() -> None:
 @pytest.fixture(scope="session")
 def rabbitmq_is_there() -> None:
     _skip_without(rabbitmq_program)
+
+
+@pytest.fixture(scope="session")
+def machines_are_there() -> None:
+    """Network namespaces and all that makes machines of them; else there is nothing to test on."""
+    if (why := why_no_machines()) is not None:
+        pytest.skip(f"no machines here: {why}")
 
 
 def _skip_without(find: Callable[[], Program]) -> None:

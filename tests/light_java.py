@@ -2,5 +2,7 @@
 
 from __future__ import annotations
 
-LIGHT_JAVA = ("-XX:TieredStopAtLevel=1",)
-"""Do not compile for speed: that takes more CPU than it ever saves in a test."""
+from streamgauge.jvm.java import COMPILES_LITTLE
+
+LIGHT_JAVA = (COMPILES_LITTLE,)
+"""How they collect stays as it is: a Java takes one word on that."""

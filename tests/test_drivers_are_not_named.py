@@ -21,7 +21,7 @@ ORDINARY = {"aeron", "simulated", "zeromq"}
 """Names that are also words of everyday: they are a driver's where a driver is asked for or given."""
 CHOSEN_BY = {"driver", "kind"}
 """What a target calls its choice: a key, a field, a parameter."""
-OF_ALL_SYSTEMS = {"contract", "members", "standing", "processes"}
+OF_ALL_SYSTEMS = {"contract", "disks", "equipment", "links", "members", "standing", "processes"}
 """Modules of their room that are about none of them."""
 
 

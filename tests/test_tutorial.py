@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -14,11 +15,24 @@ import pytest
 from streamgauge.cli.commands import _AFTER, _BEFORE, _command, _of_families
 from tests.proof import PROOF
 
-DOCS = Path(__file__).parents[1] / "docs"
-BLOCKS = re.findall(
-    r"^```sh\n(.*?)^```$", (DOCS / "tutorial.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
-)
-DEADLINE_S = 1200
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
+_BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCKS = _BLOCK.findall(PAGE)
+DEADLINE_S = 1800
+
+SEEN = [
+    ("Integrity* says whether every message is accounted for: here it is `all accounted for`",
+     r"(?i)integrity\s+all accounted for"),
+    ("whether the figures may be quoted: here it is `valid`", r"(?i)validity\s+valid"),
+    ("The last line names the report", r"report/index\.html\s*\Z"),
+    ("The table has one row, with the tag `first`", r"(?m)^\S+-first-\w+ +ok\b.*\bfirst\s*$"),
+    ("The median latency is close to the 2 ms", r"p50\W+[12]\.\d"),
+    ("20,000 are sent and 20,000 received", r"(?s)20,000.*20,000"),
+    ("every verdict is `no difference seen`", r"no difference seen|not comparable"),
+    ("The answer is `pass`", r"(?i)check\s+pass"),
+]  # fmt: skip
+"""What the page says that one sees, and what there has to be in what the block before it printed."""
 
 
 def commands(text: str) -> list[list[str]]:
@@ -57,36 +71,68 @@ def test_the_tutorial_goes_from_install_to_a_gate() -> None:
     assert {"run", "e2e", "diff", "check", "cluster"} <= set(said)
 
 
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def block_before(sentence: str) -> int:
+    """Which block one looks at the output of when one reads that sentence."""
+    for number, part in enumerate(_BLOCK.split(PAGE)[2::2]):
+        if flat(sentence) in flat(part):
+            return number
+    raise AssertionError(f"not on the page, behind a block: {sentence}")
+
+
+def test_what_is_looked_for_is_on_the_page() -> None:
+    assert [block_before(sentence) for sentence, _ in SEEN] == [2, 2, 2, 3, 3, 4, 5, 6]
+
+
 @pytest.mark.proof
-@pytest.mark.skipif(not PROOF, reason="starts a Kafka and takes minutes: make proof")
+@pytest.mark.skipif(not PROOF, reason="installs everything, starts a Kafka and takes minutes: make proof")
 @pytest.mark.timeout(DEADLINE_S)
-def test_the_tutorial_is_executed_word_by_word(tmp_path: Path) -> None:
-    """In an empty folder, block after block in one shell that ends at the first error."""
-    state = {"STREAMGAUGE_STATE": str(tmp_path / "state"), "HOME": str(tmp_path)}
-    path = f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"
-    folder = tmp_path / "empty"
-    folder.mkdir()
-    script = "set -eu\ntrap 'streamgauge cluster down' EXIT\n" + "\n".join(BLOCKS)
+def test_the_tutorial_is_executed_word_by_word_on_a_fresh_clone(tmp_path: Path) -> None:
+    """Block after block in one shell, which ends at the first error; then what each of them printed."""
+    clone, state = tmp_path / "clone", tmp_path / "state"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True, timeout=120)
+    mark = "==== the next block ===="
+    script = f"\necho '{mark}'\n".join(BLOCKS)
+    # Nothing of the environment that the tests run in: what is missing has to be installed or fetched.
+    own = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "STREAMGAUGE_", "PYTEST_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(own)}
+    without_ours = [
+        each for each in os.environ["PATH"].split(":") if each != str(Path(sys.executable).parent)
+    ]
+    environment |= {
+        "PATH": ":".join(without_ours),
+        "STREAMGAUGE_STATE": str(state),
+        "STREAMGAUGE_CACHE": str(tmp_path / "cache"),
+        "COLUMNS": "160",
+    }
     done = subprocess.run(
-        ["bash", "-c", script],
-        cwd=folder,
-        env={"PATH": path, **state},
-        capture_output=True,
+        ["bash", "-c", f"set -eu\ntrap 'streamgauge cluster down' EXIT\n{script}"],
+        cwd=clone,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         timeout=DEADLINE_S,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (folder / "gate.xml").is_file()
+    assert done.returncode == 0, done.stdout
+    printed = [each.strip() for each in done.stdout.split(mark)]
+    assert len(printed) == len(BLOCKS)
+    for sentence, pattern in SEEN:
+        assert re.search(pattern, printed[block_before(sentence)]), (sentence, done.stdout)
+    for name in ("gate.xml", "gate.md"):
+        assert (clone / "tutorial" / name).is_file()
 
 
 @pytest.mark.proof
 @pytest.mark.skipif(not PROOF, reason="make proof, and make docs")
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs", reason="a dev dependency")
-    root = DOCS.parent
-    subprocess.run([sys.executable, "-m", "tools.docs_reference"], cwd=root, check=True, timeout=120)
+    subprocess.run([sys.executable, "-m", "tools.docs_reference"], cwd=ROOT, check=True, timeout=120)
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "tutorial.html").is_file()

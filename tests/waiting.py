@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 def wait_for(condition: Any, deadline_s: float = 90) -> Any:
@@ -13,3 +18,12 @@ def wait_for(condition: Any, deadline_s: float = 90) -> Any:
             return found
         time.sleep(0.1)
     raise AssertionError("it did not happen in time")
+
+
+@contextmanager
+def beside(act: Callable[[], T], deadline_s: float = 120) -> Iterator[Future[T]]:
+    """`act` in a thread while the block goes on; it has to end within this time after the block, and well."""
+    with ThreadPoolExecutor(1) as thread:
+        acting = thread.submit(act)
+        yield acting
+        acting.result(deadline_s)
