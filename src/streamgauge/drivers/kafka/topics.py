@@ -25,6 +25,8 @@ _TOPIC_DEADLINE_S = 30.0
 _DELETE_DEADLINE_S = 10.0
 _LEADER_LOOK_S = 0.05
 _ANSWER_LOOK_S = 0.5
+_ENDS_LOOK_S = 3.0
+"""What librdkafka knows of a topic's leaders may be stale for as long as it waits: so it waits shortly."""
 
 
 class TopicFound(NamedTuple):
@@ -102,8 +104,9 @@ class KafkaTopics:
         wanted = {TopicPartition(name, p): OffsetSpec.latest() for name in topics for p in range(partitions)}
         ends: dict[tuple[int, int], int] = {}
         deadline = time.monotonic() + _TOPIC_DEADLINE_S
+        admin = self._admin
         while True:
-            futures = self._admin.list_offsets(wanted, request_timeout=_TOPIC_DEADLINE_S)
+            futures = admin.list_offsets(wanted, request_timeout=_ENDS_LOOK_S)
             again, last_error = {}, ""
             for place, future in futures.items():
                 try:
@@ -112,15 +115,16 @@ class KafkaTopics:
                     again[place], last_error = OffsetSpec.latest(), error.args[0].str()
             if not again:
                 return ends
-            # A leader that was just elected may not know it yet: ask again, for a while.
+            # A leader that was just elected may not know it yet: ask again, for a while, and as somebody
+            # who has heard nothing of these topics before.
             if time.monotonic() > deadline:
                 place = next(iter(again))
                 raise Unreachable(
                     f"Kafka at {self._address} does not tell where {place.topic}/{place.partition} ends: "
                     f"{last_error}"
                 )
-            wanted = again
-            time.sleep(0.05)
+            wanted, admin = again, self._new_admin()
+            time.sleep(_LEADER_LOOK_S)
 
     def partition_state(self, topic: str, partition: int) -> PartitionState:
         """Waits while there is no leader, or no answer: somebody is elected just now, and whom we asked may
@@ -156,6 +160,9 @@ class KafkaTopics:
 
     @cached_property
     def _admin(self) -> AdminClient:
+        return self._new_admin()
+
+    def _new_admin(self) -> AdminClient:
         try:
             settings = {**self._client, "error_cb": self._admission.error_cb}
             return AdminClient(settings, logger=LOGGER)
