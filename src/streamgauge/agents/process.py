@@ -26,11 +26,14 @@ from streamgauge.agents.log_without_secrets import LogWithoutSecrets
 from streamgauge.agents.rendezvous import Ends, Levels, Start
 from streamgauge.core.clock import ClockReading
 from streamgauge.core.errors import CaseFailed
+from streamgauge.recording.arrow_alone import keep_arrow_alone
 
 START_DEADLINE_S = 900.0
 """Longer than a launcher waits for a thousand agents; one that has ended closes our input before."""
 GIVEN_UP = "the run was given up before the start"
 _GIVE_UP_S = 30.0
+
+keep_arrow_alone()
 
 
 class PipeRendezvous:
@@ -90,6 +93,12 @@ class PipeRendezvous:
             self._stopping = True
 
     def _listen(self) -> None:
+        try:
+            self._hear_all()
+        finally:  # whatever broke: who is not led any more ends
+            self._end()
+
+    def _hear_all(self) -> None:
         for line in self._incoming:
             message = json.loads(line)
             if "assignment" in message:
@@ -106,6 +115,8 @@ class PipeRendezvous:
             elif "producers_finished" in message:
                 self._acked_ends = {(t, p): end for t, p, end in message["producers_finished"]}
                 self._producers_finished = True
+
+    def _end(self) -> None:
         self._stopping = True
         self._news.set()
         self._assignments.put(None)
