@@ -17,6 +17,8 @@ MOST_STEPS = 2
 """From a test to what it covers, by imports."""
 
 COVERED = {
+    "agents/forked_process.py": "agents/test_fork_server.py",
+    "agents/malloc.py": "jvm/test_embedded.py",
     "agents/log_without_secrets.py": "agents/test_process.py",
     "agents/order_receiving.py": "agents/test_consumer.py",
     "agents/receiving.py": "agents/test_consumer.py",

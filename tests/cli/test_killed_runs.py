@@ -18,7 +18,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pyarrow.parquet as pq
 import pytest
 
@@ -28,7 +27,7 @@ from streamgauge.core.status import KEPT_AFTER_S
 from streamgauge.report.listed_runs import listed
 from streamgauge.report.results import stored_document
 from tests.cli.killing import Ended, Place, after, command_to_go_on, end_at, torn
-from tests.cli.streamgauge_command import Streamgauge, in_process, one_run, streamgauge
+from tests.cli.streamgauge_command import Streamgauge, in_process, log_of, one_run, streamgauge
 from tests.cli.streamgauge_command import command as line
 from tests.proof import PROOF
 from tests.waiting import wait_for
@@ -160,16 +159,11 @@ def test_in_whatever_stage_a_run_is_killed_it_goes_on(stage: Stage, who: str, tm
 def _kill_agent(place: Place, command: list[str | Path], moment: Callable[[], bool]) -> None:
     with subprocess.Popen(line(*command), env=place.environment, cwd=place.folder) as process:
         wait_for(moment)
-        agents = [each for each in place.processes() if "streamgauge.agents.process" in each.cmdline()]
-        producer = next(each for each in agents if _log(each).endswith("producer-0.log"))
+        producer = next(each for each in place.processes() if log_of(each.pid).endswith("producer-0.log"))
         time.sleep(2 * KEPT_AFTER_S)
         producer.kill()
         assert process.wait(120) == 1
     assert place.processes() == []
-
-
-def _log(process: psutil.Process) -> str:
-    return os.readlink(f"/proc/{process.pid}/fd/2")
 
 
 def _carry_to_its_end(run: Path) -> None:

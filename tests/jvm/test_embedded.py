@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.agents.piped_process import MALLOC_TUNABLES
+from streamgauge.agents.malloc import MALLOC_TUNABLES
 from tests.jvm.fresh_python import NO_JAVA_INSTALLED, run_fresh
 from tests.jvm.test_java import fake_java
 

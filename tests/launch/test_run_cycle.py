@@ -63,8 +63,7 @@ def agent(out: Path, name: str) -> int | None:
     for run in out.iterdir():
         if (run / "live" / f"{name}.json").exists():
             for process in agents_and_brokers(run):
-                line = process.info["cmdline"] or []
-                if "streamgauge.agents.process" in line and _is(process, name, run):
+                if _is(process, name, run):
                     return process.pid
     return None
 

@@ -14,6 +14,7 @@ import psutil
 import pytest
 from pyspark.sql import SparkSession
 
+from streamgauge.agents.forked_process import forked_agent
 from streamgauge.core.guardian import temporary_folder, without_mark
 from streamgauge.launch import python_daemon
 from streamgauge.launch.spark_session import why_no_session
@@ -67,8 +68,25 @@ def test_what_java_keeps_for_a_while_is_in_our_folder(spark: SparkSession) -> No
 @pytest.mark.spark
 def test_a_task_here_finds_imported_what_leads_an_agent(spark: SparkSession) -> None:
     needed = python_daemon._OF_EVERY_TASK
-    loaded = spark.sparkContext.parallelize([needed], 1).map(lambda name: name in sys.modules)
-    assert loaded.collect() == [True]
+    loaded = spark.sparkContext.parallelize(needed, 1).map(lambda name: name in sys.modules)
+    assert loaded.collect() == [True] * len(needed)
+
+
+@pytest.mark.spark
+def test_a_task_here_gets_its_agent_from_a_server(spark: SparkSession, tmp_path: Path) -> None:
+    log = str(tmp_path / "agent.log")
+
+    def agents_line(_: int) -> list[str]:
+        with open(log, "ab") as stream:
+            agent = forked_agent(stream)
+        assert agent is not None
+        line = psutil.Process(agent.pid).cmdline()
+        agent.kill()
+        agent.wait(30)
+        return line
+
+    [line] = spark.sparkContext.parallelize([0], 1).map(agents_line).collect()
+    assert "streamgauge.agents.fork_server" in line
 
 
 def test_a_leader_with_another_secret_is_told_from_what_else_keeps_spark_from_starting() -> None:

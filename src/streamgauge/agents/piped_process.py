@@ -11,22 +11,12 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+from streamgauge.agents.forked_process import ForkedProcess
+from streamgauge.agents.malloc import WITH_TUNED_MALLOC
 
 _END_DEADLINE_S = 10.0
-
-# Batches of messages come and go by the million: glibc must keep their memory at hand instead of giving
-# it back and faulting it in again. Consuming 1 KiB messages is nearly twice as fast for it.
-MALLOC_TUNABLES = ":".join(
-    f"glibc.malloc.{name}={value}"
-    for name, value in {
-        "tcache_max": 16 * 1024,
-        "tcache_count": 4096,
-        "trim_threshold": 512 * 1024**2,
-        "mmap_threshold": 64 * 1024**2,
-        "top_pad": 16 * 1024**2,
-    }.items()
-)
 
 
 class PipedProcess:
@@ -42,17 +32,20 @@ class PipedProcess:
         if log is not None:
             log.parent.mkdir(parents=True, exist_ok=True)
             stream = log.open("ab")
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", module],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=stream,
-            text=True,
-            env={"GLIBC_TUNABLES": MALLOC_TUNABLES, **os.environ},
-        )
+        self._process = self._start(module, stream)
         if stream is not None:
             stream.close()
         threading.Thread(target=self._listen, name=f"answers of {name}", daemon=True).start()
+
+    def _start(self, module: str, stderr: IO[bytes] | None) -> subprocess.Popen[str] | ForkedProcess:
+        return subprocess.Popen(
+            [sys.executable, "-m", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            env={**WITH_TUNED_MALLOC, **os.environ},
+        )
 
     @property
     def pid(self) -> int:

@@ -9,6 +9,7 @@ import threading
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.random import default_rng
 from numpy.typing import NDArray
 
 from streamgauge.payload.bodies import make_bodies
@@ -23,7 +24,7 @@ class Pool:
     """Body k is in row k. The first rows stand behind the last ones again, so that any batch is one slice."""
 
     def __init__(self, message: Message, tag: int) -> None:
-        bodies = make_bodies(message, np.random.default_rng(tag))
+        bodies = make_bodies(message, default_rng(tag))
         self.count = len(bodies)
         self.batch_limit = min(self.count, _BATCH_LIMIT)
         sums, again = body_sums(bodies), slice(0, self.batch_limit)
