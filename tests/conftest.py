@@ -94,6 +94,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         give_second_tries(items)
 
 
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Why a first try failed: whoever sees `RERUN` has a defect to mend."""
+    for report in terminalreporter.stats.get("rerun", ()):
+        crash = getattr(report.longrepr, "reprcrash", None)
+        terminalreporter.write_line(f"first try of {report.nodeid}: {crash or report.longreprtext[-2000:]}")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish() -> None:
     """As every command ends: nobody leaves a Java for the interpreter to find, and its classes are kept.

@@ -57,6 +57,7 @@ COVERED = {
     "cli/running.py": "cli/test_run_flags.py",
     "recording/kept.py": "recording/test_recovery.py",
     "systems/equipment.py": "faults/test_links.py",
+    "systems/token_terms.py": "systems/test_token_endpoint.py",
     "core/fault_figures.py": "analysis/test_fault_figures.py",
     "core/findings.py": "analysis/verifying/test_verify.py",
     "core/folders.py": "jvm/test_compiler.py",

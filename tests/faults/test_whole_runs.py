@@ -92,7 +92,7 @@ def test_links_are_slow_and_cut_and_a_member_is_killed_and_nothing_is_lost(
     assert of_kill["longest_ms"] > 3000
     assert [(fault["failed_count"], fault["lost_count"]) for fault in case["faults"]] == [(0, 0)] * 3
     assert case["accounting"]["acked"] == case["accounting"]["received"] == 1800
-    assert [cause["code"] for cause in case["validity"]["causes"]] == ["fault_during_measuring"]
+    assert "fault_during_measuring" in [cause["code"] for cause in case["validity"]["causes"]]
     assert in_process("verify", run).returncode == 0
     page = (run / "report" / "index.html").read_text()
     assert all(kind in page for kind in ("link_delay all links", "link_cut all links", "consumer_kill"))
@@ -119,6 +119,6 @@ def test_a_gateway_is_killed_and_its_clients_come_back_and_what_they_missed_is_c
     # Of the measured ones by name; of all by count.
     assert 0 < fault["lost_count"] < point["accounting"]["missing"]
     assert point["accounting"]["duplicate"] == 0
-    assert [cause["code"] for cause in point["validity"]["causes"]] == ["fault_during_measuring"]
+    assert "fault_during_measuring" in [cause["code"] for cause in point["validity"]["causes"]]
     assert point["integrity"]["verdict"] == "lost"
     assert "gateway_restart gateway" in (run / "report" / "index.html").read_text()

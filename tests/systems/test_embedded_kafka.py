@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -101,3 +103,12 @@ def test_heap_and_java_options_are_the_brokers_own(tmp_path: Path) -> None:
 def test_java_options_that_are_none_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         KafkaClusterSpec.model_validate(wrong)
+
+
+def test_a_cluster_without_locks_loads_no_cryptography() -> None:
+    """Every launcher loads this; most of them for such a cluster."""
+    code = "import streamgauge.systems.embedded_kafka, sys; print('cryptography' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "False"

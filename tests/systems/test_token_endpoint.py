@@ -15,17 +15,16 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicNumbers
 
-from streamgauge.systems import token_endpoint
 from streamgauge.systems.ports import HOST
-from streamgauge.systems.token_endpoint import (
+from streamgauge.systems.token_endpoint import TokenMaker, TokenServer
+from streamgauge.systems.token_terms import (
     AUDIENCE,
     CLIENTS_FILE,
     ISSUER,
     KEYS_PATH,
+    MODULE,
     PLACE_FILE,
     TOKEN_PATH,
-    TokenMaker,
-    TokenServer,
 )
 from tests.systems.token_server import serving_tokens
 from tests.waiting import wait_for
@@ -115,7 +114,7 @@ def test_anything_else_is_refused(
 @pytest.mark.process
 def test_as_a_process_it_tells_where_it_is_and_no_secret_on_its_command_line(tmp_path: Path) -> None:
     (tmp_path / CLIENTS_FILE).write_text(json.dumps({"me": "secret"}))
-    command = [sys.executable, "-m", token_endpoint.__name__, str(tmp_path)]
+    command = [sys.executable, "-m", MODULE, str(tmp_path)]
     process = subprocess.Popen(command)
     try:
         wait_for((tmp_path / PLACE_FILE).exists)

@@ -69,7 +69,8 @@ class Assignment(SpecModel):
             topics=case.topics,
             time_limit_s=case.time_limit_s,
             drain_timeout_s=case.drain_timeout_s,
-            target=case.target,
+            # A system is the launcher's: what would be loaded to know its settings is more than all else.
+            target=case.target.model_copy(update={"system": None}),
             endpoints=dict(endpoints),
             start_offsets=tuple((t, p, offset) for (t, p), offset in (start or {}).items()),
             **rest,

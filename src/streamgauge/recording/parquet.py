@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.ma  # numpy loads it when it is first named, which would be while messages are measured
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq

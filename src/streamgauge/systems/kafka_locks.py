@@ -9,12 +9,12 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from streamgauge.core.errors import BadInput, SystemFailed
-from streamgauge.systems import token_endpoint
 from streamgauge.systems.kafka_properties import Node
 from streamgauge.systems.kafka_rights import RIGHTS, Right, grant
 from streamgauge.systems.kafka_security import CLIENT, FOLDER, KafkaSecurity, SecurityKind
 from streamgauge.systems.ports import HOST
 from streamgauge.systems.processes import end, spawn, why_it_ended
+from streamgauge.systems.token_terms import MODULE, PLACE_FILE
 
 SECURITY_FILE = "_security"
 """Behind the name of an endpoint: the file with what clients need to get in there."""
@@ -45,13 +45,13 @@ class KafkaLocks:
         """Before the brokers' properties are written."""
         self.security = KafkaSecurity(data / FOLDER, self.kinds, acls=self._acls)
         if "oauth" in self.kinds:
-            module = [sys.executable, "-m", token_endpoint.__name__, str(self.security.folder)]
+            module = [sys.executable, "-m", MODULE, str(self.security.folder)]
             self._tokens = spawn(module, log, dies_with_parent=dies_with_parent, pass_fds=[lock_fd])
             self.security.tokens_url = self._tokens_url(self._tokens, log)
         self.security.write_client_files(nodes)
 
     def _tokens_url(self, process: subprocess.Popen[bytes], log: Path) -> str:
-        place, until = self.security.folder / token_endpoint.PLACE_FILE, time.monotonic() + _TOKENS_DEADLINE_S
+        place, until = self.security.folder / PLACE_FILE, time.monotonic() + _TOKENS_DEADLINE_S
         while not place.exists():
             if process.poll() is not None:
                 raise SystemFailed(f"the token endpoint ended at start: {why_it_ended(process, log)}")

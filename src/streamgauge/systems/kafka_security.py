@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from streamgauge.core.java_properties import render
-from streamgauge.systems.certificates import Authority
 from streamgauge.systems.kafka_properties import Node
 from streamgauge.systems.ports import HOST
-from streamgauge.systems.token_endpoint import AUDIENCE, CLIENTS_FILE, ISSUER, KEYS_PATH, TOKEN_PATH
+from streamgauge.systems.token_terms import AUDIENCE, CLIENTS_FILE, ISSUER, KEYS_PATH, TOKEN_PATH
 
 SecurityKind = Literal["scram", "oauth", "mtls"]
 SECURITY_KINDS: tuple[SecurityKind, ...] = get_args(SecurityKind)
@@ -42,6 +41,9 @@ class KafkaSecurity:
     """Made before the brokers' properties are; the ways in are in the order that was asked for."""
 
     def __init__(self, folder: Path, kinds: Sequence[SecurityKind], *, acls: bool) -> None:
+        # Here and not at the top: cryptography is a lot to load for clusters without locks, which most are.
+        from streamgauge.systems.certificates import Authority
+
         self.folder, self.kinds, self.acls = folder, tuple(kinds), acls
         folder.mkdir(mode=0o700)
         authority = Authority.new("streamgauge rehearsal")

@@ -25,13 +25,15 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 from streamgauge.systems.ports import HOST
+from streamgauge.systems.token_terms import (
+    AUDIENCE,
+    CLIENTS_FILE,
+    ISSUER,
+    KEYS_PATH,
+    PLACE_FILE,
+    TOKEN_PATH,
+)
 
-CLIENTS_FILE = "token-clients.json"
-"""Client id → its secret."""
-PLACE_FILE = "token-endpoint.url"
-ISSUER = "streamgauge-rehearsal"
-AUDIENCE = "kafka"
-TOKEN_PATH, KEYS_PATH = "/token", "/keys"
 VALID_S = 300
 _MOST_BYTES = 10_000
 _ANSWER_S = 10.0

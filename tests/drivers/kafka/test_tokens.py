@@ -8,7 +8,8 @@ from streamgauge.core.errors import BadInput, Unreachable
 from streamgauge.drivers.kafka import tokens
 from streamgauge.drivers.kafka.security import TokenSource
 from streamgauge.drivers.kafka.tokens import Tokens
-from streamgauge.systems.token_endpoint import KEYS_PATH, TOKEN_PATH, TokenServer
+from streamgauge.systems.token_endpoint import TokenServer
+from streamgauge.systems.token_terms import KEYS_PATH, TOKEN_PATH
 from tests.systems.token_server import serving_tokens
 
 
