@@ -86,6 +86,7 @@ def duckdb_seconds(run: RunDir, folder: Path, threads: int) -> float:
     percentiles = ", ".join(f"min(value_ns) filter (up_to >= {share} * total)" for share in shares)
     begin = time.perf_counter()
     with duckdb.connect() as engine:
+        engine.execute("set enable_progress_bar = false")  # its cost is small, but not ours to print
         engine.execute(f"set threads = {threads}; set temp_directory = '{folder}/duckdb-spill'")
         engine.execute(_MESSAGES.format(**places))
         engine.execute(_BUCKETS.format(legs=legs))

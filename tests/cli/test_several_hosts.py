@@ -124,7 +124,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def wait_until_measured(out: Path, running: subprocess.Popen[str]) -> None:
-    wait_for(lambda: any(out.glob("*/live/consumer-1.json")) or running.poll() is not None, COME_DEADLINE_S)
+    """Until every consumer has read something: then each host has told its clock, too."""
+    wait_for(lambda: _all_have_read(out) or running.poll() is not None, COME_DEADLINE_S)
+
+
+def _all_have_read(out: Path) -> bool:
+    told = [json.loads(file.read_text() or "{}") for file in out.glob("*/live/consumer-*.json")]
+    return len(told) == len(FAULTS) and all(content.get("messages") for content in told)
 
 
 def document(out: Path) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
@@ -43,6 +44,16 @@ def test_many_tasks_look_less_often_and_all_of_them_hear_in_time(run: RunDir, is
     assert few.launchers_look_s == 0.01
     for meeting in (few, many):
         assert meeting.lead_s > 2 * meeting.look_s
+
+
+def test_many_on_this_host_have_begun_when_they_start(run: RunDir, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They share its cores for what each computes before its first message."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    assert Meeting(run, "m", members=4).start_lead_s < 0.6
+    many = Meeting(run, "m", members=256)
+    assert many.start_lead_s - many.lead_s > 5
+    elsewhere = Meeting(run, "m", members=256, is_served=True)
+    assert elsewhere.start_lead_s == elsewhere.lead_s
 
 
 def test_what_an_agent_tells_may_be_nothing(run: RunDir) -> None:

@@ -242,7 +242,7 @@ class _Conversation:
         ready = {agent: _ready_agent(told) for agent, told in readings.items()}
         tell_ready(ready)
         self._crew.hostnames.update({agent: known.hostname for agent, known in ready.items()})
-        starts = agreed_start(ready, self._meeting.lead_s, clock_domain())
+        starts = agreed_start(ready, self._meeting.start_lead_s, clock_domain())
         self._start_ns = max(start.at_ns + start.reference_offset_ns for start in starts.values())
         told = {agent: asdict(start) for agent, start in starts.items()}
         self._call.say_each("start", told, self._producer_clocks(ready))

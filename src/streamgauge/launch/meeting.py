@@ -18,6 +18,7 @@ say  ── give_up ────────────────────
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -28,6 +29,8 @@ _LOCAL_LOOK_S, _SERVED_LOOK_S = 0.01, 0.05
 _LOCAL_LEAD_S, _SERVED_LEAD_S = 0.4, 1.5
 _LOCAL_LOOKS_PER_S, _SERVED_LOOKS_PER_S = 2000, 1000
 """Of all tasks together: of more the launcher's host would do little else. So many agents look less often."""
+_BEGIN_CPU_S = 0.045
+"""What an agent computes between hearing of the start and its first message; here all share these cores."""
 _LAUNCHERS_LOOKS_PER_S = 5000
 """Of the launcher, which looks for a word of each agent."""
 _SOON_S, _IDLE_LOOKS = 2.0, 5
@@ -100,8 +103,14 @@ class Meeting:
 
     @property
     def lead_s(self) -> float:
-        """From the last agent's being ready to the start: longer than it takes all to hear of it."""
+        """Longer than it takes all to hear a word."""
         return (_SERVED_LEAD_S if self._is_served else _LOCAL_LEAD_S) + 2 * self._extra_look_s
+
+    @property
+    def start_lead_s(self) -> float:
+        """From the last agent's being ready to the start: by then all have heard of it and have begun."""
+        beginning_s = 0.0 if self._is_served else _BEGIN_CPU_S * self._members / (os.cpu_count() or 1)
+        return self.lead_s + beginning_s
 
     @property
     def _extra_look_s(self) -> float:
