@@ -30,6 +30,10 @@ SOON_S = 120.0
 """Messages of a long run alone would take more than three minutes."""
 
 
+BEGIN_DEADLINE_S = 240.0
+"""The first test of a process has its broker's and its Spark's start in it, beside those of all others."""
+
+
 def long_run(out: Path, *arguments: str) -> list[str | Path]:
     return [
         "e2e",
@@ -86,7 +90,7 @@ def test_a_dead_agent_ends_the_run_at_once_with_what_was_recorded(
     survivor = "producer-0" if victim == "consumer-0" else "consumer-0"
 
     def strike() -> float:
-        pid = wait_for(lambda: agent(tmp_path, victim))
+        pid = wait_for(lambda: agent(tmp_path, victim), BEGIN_DEADLINE_S)
         # What was recorded up to two seconds before it is killed is there.
         wait_for(lambda: counted(tmp_path, survivor) > 4000)
         os.kill(pid, signal.SIGKILL)
