@@ -34,6 +34,22 @@ def main():
 """
 
 
+FULL = """
+import os
+
+really = os.fork
+
+def once():
+    os.fork = really
+    raise BlockingIOError("no room for one more process")
+
+os.fork = once
+
+def main():
+    return 0
+"""
+
+
 @pytest.fixture
 def server() -> Iterator[psutil.Process]:
     with running("streamgauge.agents.process") as server:
@@ -99,6 +115,19 @@ def test_an_agent_has_the_environment_and_the_log_of_who_asked(
         }
         assert (tmp_path / "agent.log").read_text() == "an error\n"
         # Standard ones, requests, a pair to be woken by, and the selector's.
+        wait_for(lambda: server.num_fds() == 7)
+
+
+def test_without_room_for_one_more_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "full_machine.py").write_text(FULL)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
+    with running("full_machine") as server:
+        with agent_of(tmp_path / "first.log") as agent:
+            assert agent.wait(30) == -signal.SIGKILL
+            with pytest.raises(ProcessLookupError):
+                agent.pid  # noqa: B018
+        with agent_of(tmp_path / "second.log") as agent:
+            assert agent.wait(30) == 0
         wait_for(lambda: server.num_fds() == 7)
 
 

@@ -111,8 +111,15 @@ class ForkServer:
                         selector.close()
                         return self._become_agent(json.loads(request), descriptors)
 
-    def _fork(self, descriptors: list[int]) -> int:
-        pid = os.fork()
+    def _fork(self, descriptors: list[int]) -> int | None:
+        """None: there is no room for one more, which who asked learns from the end of the socket."""
+        try:
+            pid = os.fork()
+        except OSError:
+            traceback.print_exc()
+            for descriptor in descriptors:
+                os.close(descriptor)
+            return None
         told = socket.socket(fileno=descriptors[-1])
         if pid == 0:
             signal.set_wakeup_fd(-1)

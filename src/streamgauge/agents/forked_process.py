@@ -28,10 +28,10 @@ class ForkedProcess:
 
     @property
     def pid(self) -> int:
-        if self._pid is None:
+        if self._pid is None and self.returncode is None:
             self._hear(_BORN_DEADLINE_S)
         if self._pid is None:
-            raise ProcessLookupError("the agents' fork server ended before it had forked this one")
+            raise ProcessLookupError("the agents' fork server could not fork this one, or has ended")
         return self._pid
 
     def wait(self, timeout: float | None = None) -> int:
