@@ -6,7 +6,7 @@ by the stretch; Parquet knows which row groups reach into it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -27,6 +27,8 @@ STRETCH_ROWS = 2_000_000
 _STEPS = 16
 """So finely it is guessed how the offsets of a row group lie between its least and its greatest."""
 MOST_KEPT = 4_000_000
+_DENSE = 4
+"""Up to so many places a row, a table of all places is faster than sorting the rows."""
 ROLLED_UP = -1
 """In place of the key of a message that was rolled up."""
 
@@ -50,8 +52,9 @@ def check_places(
     """`groups`: sends and receives of one case, but for what was rolled up."""
     found, unread = LogPlaces(), list[Integers]()
     for low, high in _stretches(groups, stretch_rows):
-        sends = [_acked(read(group, ACKED)) for group in _reaching(groups, SENDS.name, low, high)]
-        receives = [_read(read(group, READ)) for group in _reaching(groups, RECEIVES.name, low, high)]
+        # One by one: of many producers nearly every row group has a few rows of the stretch.
+        sends = (_acked(read(group, ACKED)) for group in _reaching(groups, SENDS.name, low, high))
+        receives = (_read(read(group, READ)) for group in _reaching(groups, RECEIVES.name, low, high))
         acked, taken = (_Rows.within(parts, low, high) for parts in (sends, receives))
         if rolled is not None:
             acked, taken = _with_rolled_up(rolled, acked, taken)
@@ -69,7 +72,7 @@ class _Rows:
     key: Integers
 
     @classmethod
-    def within(cls, parts: Sequence[_Rows], low: int, high: int) -> _Rows:
+    def within(cls, parts: Iterable[_Rows], low: int, high: int) -> _Rows:
         kept = [_picked(part, (part.offset >= low) & (part.offset < high)) for part in parts]
         nothing = np.zeros(0, np.int64)
         names = ("topic", "partition", "offset", "key")
@@ -124,8 +127,12 @@ def _compare(found: LogPlaces, acked: _Rows, read: _Rows) -> Integers:
     )
     if not len(key):
         return np.zeros(0, np.int64)
+    place, places = _numbered(topic, partition, offset)
+    if places <= _DENSE * len(key):
+        unread = _without_conflicts(place, key, count, places)
+        if unread is not None:
+            return unread
     # Stable: of one place the ack comes first, then what was read.
-    place = _numbered(topic, partition, offset)
     order = np.argsort(place, kind="stable")
     in_order = place[order]
     is_new = np.ones(len(key), bool)
@@ -147,8 +154,21 @@ def _compare(found: LogPlaces, acked: _Rows, read: _Rows) -> Integers:
     if differs.any():
         # Of a place with two messages both may have been read there, one after the other.
         is_unread[is_unread] = ~_read_as_said(group, ordered, is_unread, order >= count)
-    unread: Integers = ordered[is_unread]
-    return unread
+    return ordered[is_unread]
+
+
+def _without_conflicts(place: Integers, key: Integers, acked: int, places: int) -> Integers | None:
+    """The same where no place has two messages, as it should be; None where one has. Nothing is sorted.
+
+    The first rows, as many as `acked`, are acks; the others were read.
+    """
+    holds = np.empty(places, np.int64)
+    holds[place] = key
+    if (holds[place] != key).any():
+        return None
+    is_read = np.zeros(places, bool)
+    is_read[place[acked:]] = True
+    return key[:acked][~is_read[place[:acked]]]
 
 
 def _read_as_said(group: Integers, keys: Integers, acked: Bools, read: Bools) -> Bools:
@@ -159,15 +179,15 @@ def _read_as_said(group: Integers, keys: Integers, acked: Bools, read: Bools) ->
     return found
 
 
-def _numbered(topic: Integers, partition: Integers, offset: Integers) -> Integers:
-    """One number a place, that grows with the offset within a partition."""
+def _numbered(topic: Integers, partition: Integers, offset: Integers) -> tuple[Integers, int]:
+    """One number a place, that grows with the offset within a partition; and how many there can be."""
     logs = group_rows([topic, partition])
     low = int(offset.min())
     span = int(offset.max()) - low + 1
     if logs.count * span >= 1 << 62:  # offsets with wide gaps
         distinct, offset = np.unique(offset, return_inverse=True)
         low, span = 0, len(distinct)
-    return logs.of_row * span + (offset - low)
+    return logs.of_row * span + (offset - low), logs.count * span
 
 
 def _conflict(places: Sequence[Integers], keys: Integers, row: int, other: int) -> Example:

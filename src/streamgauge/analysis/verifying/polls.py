@@ -54,26 +54,25 @@ class Polls:
         self._look_back(columns)
 
     def _look_back(self, columns: dict[str, Integers]) -> None:
-        keys = [columns[name] for name in _STREAM]
-        order = np.lexsort((columns["arrival"], *reversed(keys)))
-        offset, rows = columns["offset"][order], len(order)
-        streams = [key[order] for key in keys]
-        is_first = np.ones(rows, bool)
-        is_first[1:] = np.any([key[1:] != key[:-1] for key in streams], axis=0)
-        previous = np.empty(rows, np.int64)
+        arrival = columns["arrival"]
+        if (arrival[1:] < arrival[:-1]).any():
+            order = np.argsort(arrival, kind="stable")
+            columns = {name: values[order] for name, values in columns.items()}
+        streams = group_rows([columns[name] for name in _STREAM])
+        offset, begins = streams.ordered(columns["offset"])
+        previous = np.empty(len(offset), np.int64)
         previous[1:] = offset[:-1]
-        begins = np.flatnonzero(is_first)
-        ends = np.append(begins[1:], rows) - 1
-        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-            stream = (int(streams[0][begin]), int(streams[1][begin]), int(streams[2][begin]))
+        lasts = offset[np.append(begins[1:], len(offset)) - 1]
+        keys = zip(*(key.tolist() for key in streams.keys), strict=True)
+        for stream, begin, last in zip(keys, begins.tolist(), lasts.tolist(), strict=True):
             previous[begin] = self._previous.get(stream, -1)
-            self._previous[stream] = int(offset[end])
+            self._previous[stream] = last
         # Nobody knows where a record lies that has no offset.
         is_back = (offset <= previous) & (offset >= 0)
         self.back_count += int(np.count_nonzero(is_back))
         if is_back.any() and len(self.backs) < MOST_EXAMPLES:
-            own = {name: values[order] for name, values in columns.items()} | {"other_offset": previous}
-            self.backs += _examples(own, is_back, len(self.backs))
+            own = {name: streams.ordered(values)[0] for name, values in columns.items()}
+            self.backs += _examples(own | {"other_offset": previous}, is_back, len(self.backs))
 
 
 def _examples(
