@@ -92,7 +92,7 @@ def test_a_dead_agent_ends_the_run_at_once_with_what_was_recorded(
     def strike() -> float:
         pid = wait_for(lambda: agent(tmp_path, victim), BEGIN_DEADLINE_S)
         # What was recorded up to two seconds before it is killed is there.
-        wait_for(lambda: counted(tmp_path, survivor) > 4000)
+        wait_for(lambda: counted(tmp_path, survivor) > 4000, BEGIN_DEADLINE_S)
         os.kill(pid, signal.SIGKILL)
         return time.monotonic()
 
