@@ -80,19 +80,40 @@ def test_a_run_without_any_events(session, tmp_path):
     assert found.row("verdicts", "small")["bottleneck"] == "none"
 
 
-def as_tasks(monkeypatch):
-    """As large runs are whose events lie in order."""
+def in_pieces(monkeypatch):
+    """As runs are that are not small."""
+    monkeypatch.setattr(sizing, "_ROWS_IN_ONE_PIECE", -1)
+    monkeypatch.setattr(pipeline, "feed_here", None)
+
+
+def by_threads(monkeypatch):
+    """As runs are that take this process a minute."""
     monkeypatch.setattr(sizing, "_ROWS_HERE", -1)
     monkeypatch.setattr(pipeline, "feed_by_cogroup", None)
+    monkeypatch.setattr(pipeline, "SparkTasks", None)
+
+
+def by_spark(monkeypatch):
+    """As large runs are whose events lie in order."""
+    monkeypatch.setattr(sizing, "_ROWS_HERE", -1)
+    monkeypatch.setattr(sizing, "_ROWS_BY_THREADS", -1)
+    monkeypatch.setattr(pipeline, "feed_by_cogroup", None)
+    monkeypatch.setattr(pipeline, "ThreadTasks", None)
+
+
+def in_no_order(monkeypatch):
+    """As large runs are whose events lie in none."""
+    by_spark(monkeypatch)
+    monkeypatch.setattr(pipeline, "plan_slices", lambda *_: None)
 
 
 def by_cogroup(monkeypatch):
-    """As large runs are whose events are in no order."""
+    """As large runs are of which much is damaged."""
     monkeypatch.setattr(sizing, "_ROWS_HERE", -1)
-    monkeypatch.setattr(pipeline, "plan_slices", lambda _: None)
+    monkeypatch.setattr(pipeline, "survey_by_tasks", lambda *_: None)
 
 
-@pytest.mark.parametrize("way", [as_tasks, by_cogroup])
+@pytest.mark.parametrize("way", [in_pieces, by_threads, by_spark, in_no_order, by_cogroup])
 def test_whichever_way_messages_are_fed_the_tables_are_the_same(session, recorded, results, monkeypatch, way):
     way(monkeypatch)
     again = recorded.analyze(session)

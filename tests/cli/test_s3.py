@@ -83,8 +83,9 @@ def test_it_is_analysed_as_one_on_a_disk_is(
         there.write_bytes(file, here.local(file).read_bytes())
     analyze(spark, here)
     monkeypatch.setattr(sizing, "_ROWS_HERE", rows_here)
+    monkeypatch.setattr(sizing, "_ROWS_BY_THREADS", -1)
     if not is_orderly:
-        monkeypatch.setattr("streamgauge.analysis.pipeline.plan_slices", lambda _: None)
+        monkeypatch.setattr("streamgauge.analysis.pipeline.plan_slices", lambda *_: None)
     analyze(spark, there)
     for table in ("accounting", "latency", "throughput", "verdicts", "messages"):
         found = [_rows(run, table) for run in (here, there)]

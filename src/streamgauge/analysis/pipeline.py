@@ -1,8 +1,9 @@
 """Events → results: the only place of the analysis that reads and writes.
 
-Messages are fed to the kernel by how many there are and how they lie in their files: in this process, by
-tasks that read slices, or by tasks that put them in order first. All other tables are made of what comes of
-it, which is little.
+Messages are fed to the kernel by how many there are and how they lie in their files: as a whole, by tasks
+that read slices, or by tasks that put them in order first. Tasks are threads of this process where Spark has
+only this machine and there is little to do, else Spark's. All other tables are made of what comes of it,
+which is little.
 """
 
 from __future__ import annotations
@@ -27,8 +28,14 @@ from streamgauge.analysis.feeding.fed import Fed
 from streamgauge.analysis.feeding.here import feed_here
 from streamgauge.analysis.feeding.packing import PACKS_FOLDER, packed_slices
 from streamgauge.analysis.feeding.row_group_tasks import feed_by_tasks, survey_by_tasks, tasks_reach
-from streamgauge.analysis.feeding.sizing import is_done_here, sized_for
-from streamgauge.analysis.feeding.slices import RowGroup, plan_slices
+from streamgauge.analysis.feeding.sizing import (
+    helps_in_pieces,
+    is_done_by_threads,
+    is_done_here,
+    sized_for,
+)
+from streamgauge.analysis.feeding.slices import FINE, USUAL, Cutting, RowGroup, plan_slices
+from streamgauge.analysis.feeding.tasks import SparkTasks, Tasks, ThreadTasks
 from streamgauge.analysis.joining.facts import AgentClocks
 from streamgauge.analysis.noise_floor import noise_floors_ms
 from streamgauge.analysis.ranges import ranges
@@ -140,18 +147,39 @@ def _feed(
 ) -> Fed:
     messages = of_messages(found)
     rows = sum(group.rows for group in messages)
+
+    def by_tasks(tasks: Tasks, cutting: Cutting = USUAL) -> Fed | None:
+        return _feed_by_tasks(tasks, run, plan, messages, clocks_of, rolled_to, cutting)
+
     if is_done_here(rows):
-        return feed_here(run, plan, messages, clocks_of, rolled_to)
+        in_pieces = None
+        if helps_in_pieces(rows, len(plan.cases)) and not run.is_behind_spark:
+            in_pieces = by_tasks(ThreadTasks.of_this_machine(), FINE)
+        return in_pieces or feed_here(run, plan, messages, clocks_of, rolled_to)
     session = spark()
+    here = is_done_by_threads(rows, session) and not run.is_behind_spark
     with sized_for(session, rows):
-        survey = survey_by_tasks(session, run, messages) if tasks_reach(session, run) else None
-        if survey is None:
-            return feed_by_cogroup(session, run, plan, messages, clocks_of, rolled_to=rolled_to)
-        slices = plan_slices(messages)
-        if slices is not None:
-            return feed_by_tasks(session, run, plan, slices, survey, clocks_of, rolled_to=rolled_to)
-        try:
-            packed = packed_slices(session, run, messages)
-            return feed_by_tasks(session, run, plan, packed, survey, clocks_of, rolled_to=rolled_to)
-        finally:
-            run.remove(PACKS_FOLDER)
+        fed = by_tasks(ThreadTasks.of_this_machine() if here else SparkTasks(session))
+        return fed or feed_by_cogroup(session, run, plan, messages, clocks_of, rolled_to=rolled_to)
+
+
+def _feed_by_tasks(
+    tasks: Tasks,
+    run: RunDir,
+    plan: Plan,
+    messages: Sequence[RowGroup],
+    clocks_of: dict[str, AgentClocks],
+    rolled_to: Mapping[str, int],
+    cutting: Cutting,
+) -> Fed | None:
+    """None where tasks do not reach the run folder, or too much is damaged."""
+    survey = survey_by_tasks(tasks, run, messages, cutting) if tasks_reach(tasks, run) else None
+    if survey is None:
+        return None
+    slices = plan_slices(messages, cutting)
+    try:
+        if slices is None:
+            slices = packed_slices(tasks, run, messages, cutting)
+        return feed_by_tasks(tasks, run, plan, slices, survey, clocks_of, cutting, rolled_to)
+    finally:
+        run.remove(PACKS_FOLDER)

@@ -22,6 +22,7 @@ from streamgauge.analysis.feeding.here import feed_here, join_case, join_slices
 from streamgauge.analysis.feeding.packing import packed_slices
 from streamgauge.analysis.feeding.row_group_tasks import feed_by_tasks, survey_by_tasks
 from streamgauge.analysis.feeding.slices import Cutting, plan_slices
+from streamgauge.analysis.feeding.tasks import SparkTasks, Tasks, ThreadTasks
 from streamgauge.analysis.latency import histogram, latency
 from streamgauge.analysis.ranges import ranges
 from streamgauge.analysis.runtimes import runtimes
@@ -60,22 +61,22 @@ class Events:
     def here(self) -> dict[str, list[Any]]:
         return self._tables(feed_here(self.run, self.plan, self.groups, self.clocks, self.rolled_to))
 
-    def by_tasks(self, session: SparkSession) -> dict[str, list[Any]]:
+    def by_tasks(self, tasks: Tasks) -> dict[str, list[Any]]:
         slices = plan_slices(self.groups, TINY)
-        survey = survey_by_tasks(session, self.run, self.groups, TINY)
+        survey = survey_by_tasks(tasks, self.run, self.groups, TINY)
         assert slices is not None
         assert survey is not None
         return self._tables(
-            feed_by_tasks(session, self.run, self.plan, slices, survey, self.clocks, TINY, self.rolled_to)
+            feed_by_tasks(tasks, self.run, self.plan, slices, survey, self.clocks, TINY, self.rolled_to)
         )
 
-    def by_packs(self, session: SparkSession) -> dict[str, list[Any]]:
-        survey = survey_by_tasks(session, self.run, self.groups, TINY)
+    def by_packs(self, tasks: Tasks) -> dict[str, list[Any]]:
+        survey = survey_by_tasks(tasks, self.run, self.groups, TINY)
         assert survey is not None
-        slices = packed_slices(session, self.run, self.groups, TINY)
+        slices = packed_slices(tasks, self.run, self.groups, TINY)
         assert sum(one.rows for one in slices) <= sum(group.rows for group in self.groups)
         return self._tables(
-            feed_by_tasks(session, self.run, self.plan, slices, survey, self.clocks, TINY, self.rolled_to)
+            feed_by_tasks(tasks, self.run, self.plan, slices, survey, self.clocks, TINY, self.rolled_to)
         )
 
     def by_cogroup(self, session: SparkSession) -> dict[str, list[Any]]:
@@ -134,8 +135,9 @@ def test_all_ways_of_feeding_give_the_same_tables(
     events = Events(tmp_path_factory.mktemp("feeding"), cases)
     expected = events.here()
 
-    assert events.by_tasks(spark) == expected
-    assert events.by_packs(spark) == expected
+    for tasks in (SparkTasks(spark), ThreadTasks(2)):
+        assert events.by_tasks(tasks) == expected
+        assert events.by_packs(tasks) == expected
     assert events.by_cogroup(spark) == expected
 
 
@@ -159,13 +161,10 @@ def test_more_damage_than_can_be_taken_along_is_joined_by_its_place(
     assert damaged.by_cogroup(spark) == expected
 
 
-@pytest.mark.spark
-def test_too_much_damage_is_nothing_for_tasks(
-    damaged: Events, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert survey_by_tasks(spark, damaged.run, damaged.groups) is not None
+def test_too_much_damage_is_nothing_for_tasks(damaged: Events, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert survey_by_tasks(ThreadTasks(2), damaged.run, damaged.groups) is not None
     monkeypatch.setattr("streamgauge.analysis.feeding.row_group_tasks.MOST_DAMAGE", 1)
-    assert survey_by_tasks(spark, damaged.run, damaged.groups) is None
+    assert survey_by_tasks(ThreadTasks(2), damaged.run, damaged.groups) is None
 
 
 @pytest.mark.spark
@@ -178,5 +177,5 @@ def test_more_producers_than_a_piece_has_room_for(tmp_path: Path, spark: SparkSe
     events = Events(tmp_path, [case])
     expected = events.here()
 
-    assert events.by_packs(spark) == expected
+    assert events.by_packs(ThreadTasks(2)) == expected
     assert events.by_cogroup(spark) == expected

@@ -10,6 +10,7 @@ from streamgauge.analysis.feeding import sizing
 from streamgauge.analysis.feeding.packing import PACKS_FOLDER, cuts_of, packed_slices
 from streamgauge.analysis.feeding.row_group_tasks import survey_by_tasks
 from streamgauge.analysis.feeding.slices import BEYOND, Cutting, RowGroup, plan_slices
+from streamgauge.analysis.feeding.tasks import ThreadTasks
 from streamgauge.analysis.pipeline import analyze
 from streamgauge.core.run_dir import RunDir
 from tests.analysis.recorded import CaseEvents, Recorded
@@ -34,10 +35,7 @@ def test_pieces_have_as_many_rows_whatever_the_number_of_producers() -> None:
     assert small == (BEYOND, BEYOND)
 
 
-@pytest.mark.spark
-def test_more_producers_than_slices_have_room_for_are_read_once_and_packed(
-    tmp_path: Path, spark: SparkSession
-) -> None:
+def test_more_producers_than_slices_have_room_for_are_read_once_and_packed(tmp_path: Path) -> None:
     case = CaseEvents("many", load={"messages": 240, "producers": 30})
     for sequence in range(8):
         for producer in range(30):
@@ -45,12 +43,12 @@ def test_more_producers_than_slices_have_room_for_are_read_once_and_packed(
     events = Events(tmp_path, [case])
     assert plan_slices(events.groups, NARROW) is None
 
-    slices = packed_slices(spark, events.run, events.groups, NARROW)
+    slices = packed_slices(ThreadTasks(2), events.run, events.groups, NARROW)
 
     assert {one.rows for one in slices} == {8}, "two producers, two sequences, sent and received"
     assert sum(one.rows for one in slices) == 480
     assert {one.producers for one in slices} == {(n, n + 2) for n in range(0, 30, 2)}
-    assert survey_by_tasks(spark, events.run, events.groups, NARROW) is not None
+    assert survey_by_tasks(ThreadTasks(2), events.run, events.groups, NARROW) is not None
 
 
 @pytest.mark.spark
@@ -76,7 +74,8 @@ def test_a_run_in_no_order_is_analysed_without_a_shuffle_and_leaves_no_packs(
     expected = results(recorded.run)
 
     monkeypatch.setattr(sizing, "_ROWS_HERE", -1)
-    monkeypatch.setattr("streamgauge.analysis.pipeline.plan_slices", lambda groups: None)
+    monkeypatch.setattr(sizing, "_ROWS_BY_THREADS", -1)
+    monkeypatch.setattr("streamgauge.analysis.pipeline.plan_slices", lambda *_: None)
     monkeypatch.setattr(
         "streamgauge.analysis.pipeline.feed_by_cogroup", lambda *_: pytest.fail("that is the slow way")
     )

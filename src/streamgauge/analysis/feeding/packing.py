@@ -17,11 +17,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyspark.sql import SparkSession
 
 from streamgauge.analysis.feeding.reading import JOINED_OF_RECEIVES, read_groups
-from streamgauge.analysis.feeding.row_group_tasks import in_tasks
 from streamgauge.analysis.feeding.slices import BEYOND, USUAL, Cutting, RowGroup, Slice
+from streamgauge.analysis.feeding.tasks import Tasks
 from streamgauge.analysis.joining.columns import integers
 from streamgauge.core.run_dir import RunDir
 from streamgauge.tables.events import INTACT, RECEIVES, SENDS
@@ -79,20 +78,20 @@ def _cut(producers: int, sends: int, cutting: Cutting) -> Cut:
 
 
 def packed_slices(
-    session: SparkSession, run: RunDir, groups: Sequence[RowGroup], cutting: Cutting = USUAL
+    tasks: Tasks, run: RunDir, groups: Sequence[RowGroup], cutting: Cutting = USUAL
 ) -> list[Slice]:
     """All messages of a run in slices, of files that are made for it; remove PACKS_FOLDER afterwards."""
     run.remove(PACKS_FOLDER)
     packs = _packs(groups, cuts_of(groups, cutting), cutting.rows)
     location = run.location
 
-    def each(tasks: Iterable[list[tuple[int, _Pack]]]) -> Iterator[list[_Packed]]:
+    def each(given: Iterable[list[tuple[int, _Pack]]]) -> Iterator[list[_Packed]]:
         here = RunDir(location)
-        for number, pack in (numbered for task in tasks for numbered in task):
+        for number, pack in (numbered for task in given for numbered in task):
             yield _written(here, number, pack)
 
     pieces: dict[tuple[str, int, int], list[RowGroup]] = defaultdict(list)
-    for found in in_tasks(session, each, packs, lambda pack: pack.rows):
+    for found in tasks(each, packs, lambda pack: pack.rows):
         for share, piece, group in found:
             pieces[group.case, share, piece].append(group)
     cuts = {pack.case: pack.cut for pack in packs}

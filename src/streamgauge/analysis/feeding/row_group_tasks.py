@@ -1,13 +1,11 @@
-"""Many events in order: Spark tasks read row groups of their slices, join them, write what comes of it."""
+"""Many events in order: tasks read row groups of their slices, join them, write what comes of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import SparkSession
 
 from streamgauge.analysis.feeding.fed import (
     NOTHING_ROLLED,
@@ -21,6 +19,7 @@ from streamgauge.analysis.feeding.here import feed_here
 from streamgauge.analysis.feeding.leg_tasks import ROWS_A_GROUP, LegTables
 from streamgauge.analysis.feeding.slice_work import SliceWork, joined_slice, slice_work, surveyed
 from streamgauge.analysis.feeding.slices import USUAL, Cutting, RowGroup, Slice
+from streamgauge.analysis.feeding.tasks import Tasks
 from streamgauge.analysis.joining.buckets import BUCKETS
 from streamgauge.analysis.joining.facts import AgentClocks
 from streamgauge.analysis.joining.strays import CLAIMED, STRAYS
@@ -32,7 +31,6 @@ from streamgauge.analysis.joining.survey import (
 )
 from streamgauge.analysis.result_rows import write_packed
 from streamgauge.core.errors import StreamgaugeError
-from streamgauge.core.other_schemes import other_schemes
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.plan_file import Plan
 from streamgauge.tables.events import RECEIVES, SENDS
@@ -41,13 +39,10 @@ from streamgauge.tables.results import LEGS, MESSAGES
 BUCKETS_FOLDER, CELLS_FOLDER = "results/_buckets", "results/_cells"
 MOST_DAMAGE = 200_000
 """Damaged places up to here are taken to the driver, and from there to every task."""
-_TASKS_A_SLOT = 2
-
-_Work = TypeVar("_Work")
 
 
 def survey_by_tasks(
-    session: SparkSession, run: RunDir, groups: Sequence[RowGroup], cutting: Cutting = USUAL
+    tasks: Tasks, run: RunDir, groups: Sequence[RowGroup], cutting: Cutting = USUAL
 ) -> Survey | None:
     """None when there is too much damage to take along."""
     known, unread = [], []
@@ -59,20 +54,20 @@ def survey_by_tasks(
             unread.append(group)
     location, block = run.location, cutting.block
 
-    def each(tasks: Iterable[list[tuple[int, RowGroup]]]) -> Iterator[Survey | None]:
+    def each(given: Iterable[list[tuple[int, RowGroup]]]) -> Iterator[Survey | None]:
         here = RunDir(location)
-        for task in tasks:
+        for task in given:
             merged = Survey.merged(surveyed(here, group, block) for _, group in task)
             yield merged if merged.damage.num_rows <= MOST_DAMAGE else None
 
-    found = in_tasks(session, each, unread, lambda group: group.rows)
+    found = tasks(each, unread, lambda group: group.rows)
     parts = [part for part in found if part is not None]
     survey = Survey.merged([*parts, Survey.merged(known)])
     return survey if len(parts) == len(found) and survey.damage.num_rows <= MOST_DAMAGE else None
 
 
 def feed_by_tasks(
-    session: SparkSession,
+    tasks: Tasks,
     run: RunDir,
     plan: Plan,
     slices: Sequence[Slice],
@@ -89,23 +84,23 @@ def feed_by_tasks(
     work = slice_work(slices, facts, survey, cutting.block)
     location = run.location
 
-    def each(tasks: Iterable[list[tuple[int, SliceWork]]]) -> Iterator[tuple[pa.Table, pa.Table]]:
+    def each(given: Iterable[list[tuple[int, SliceWork]]]) -> Iterator[tuple[pa.Table, pa.Table]]:
         here = RunDir(location)
-        for number, one in (numbered for task in tasks for numbered in task):
+        for number, one in (numbered for task in given for numbered in task):
             found = joined_slice(here, one)
             _write(here, here.result(MESSAGES.name), number, found.messages)
             _write(here, BUCKETS_FOLDER, number, found.buckets, ROWS_A_GROUP)
             _write(here, CELLS_FOLDER, number, found.cells)
             yield found.strays, found.claimed
 
-    left = in_tasks(session, each, work, lambda one: one.place.rows)
+    left = tasks(each, work, lambda one: one.place.rows)
     strays, claimed = (
         pa.concat_tables([schema.empty_table(), *tables])
         for schema, tables in zip(
             (STRAYS, CLAIMED), zip(*left, strict=True) if left else ((), ()), strict=True
         )
     )
-    legs = in_tasks(session, LegTables(location, list(run.list_files(BUCKETS_FOLDER))), LEGS, lambda _: 1)
+    legs = tasks(LegTables(location, list(run.list_files(BUCKETS_FOLDER))), LEGS, lambda _: 1)
     latencies, histograms = zip(*legs, strict=True)
     fed = Fed(
         starts_of(survey, facts),
@@ -120,51 +115,20 @@ def feed_by_tasks(
     return fed
 
 
-def dealt_out(
-    work: Sequence[_Work], tasks: int, weight: Callable[[_Work], int]
-) -> list[list[tuple[int, _Work]]]:
-    """Numbered pieces in tasks of nearly the same weight each, the heaviest first."""
-    dealt: list[list[tuple[int, _Work]]] = [[] for _ in range(min(tasks, len(work)))]
-    loads = [0] * len(dealt)
-    for number, one in sorted(enumerate(work), key=lambda numbered: -weight(numbered[1])):
-        least = loads.index(min(loads))
-        dealt[least].append((number, one))
-        loads[least] += weight(one)
-    order = sorted(range(len(dealt)), key=lambda task: -loads[task])
-    return [dealt[task] for task in order]
-
-
-def tasks_reach(session: SparkSession, run: RunDir) -> bool:
+def tasks_reach(tasks: Tasks, run: RunDir) -> bool:
     """Whether tasks get at the run folder; where only Spark's file systems do, a host may lack a jar."""
     if not run.is_behind_spark:
         return True
     location = run.location
 
-    def each(tasks: Iterable[object]) -> Iterator[bool]:
-        for _ in tasks:
+    def each(given: Iterable[object]) -> Iterator[bool]:
+        for _ in given:
             try:
                 yield RunDir(location).has(RunDir.plan)
             except (StreamgaugeError, OSError):
                 yield False
 
-    return all(in_tasks(session, each, [0], lambda _: 1))
-
-
-def in_tasks(
-    session: SparkSession, each: Callable[[Any], Any], work: Sequence[_Work], weight: Callable[[_Work], int]
-) -> list[Any]:
-    if not work:
-        return []
-    context = session.sparkContext
-    tasks = dealt_out(work, _TASKS_A_SLOT * max(1, context.defaultParallelism), weight)
-    known = list(other_schemes)
-
-    def with_all_schemes(own: Iterable[Any]) -> Iterable[Any]:
-        # A task gets at run folders as the process does that sent it.
-        other_schemes[:] = known
-        yield from each(own)
-
-    return list(context.parallelize(tasks, len(tasks)).mapPartitions(with_all_schemes).collect())
+    return all(tasks(each, [0], lambda _: 1))
 
 
 def _known_firsts(group: RowGroup) -> Survey | None:

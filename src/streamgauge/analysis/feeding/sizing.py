@@ -10,7 +10,11 @@ from pyspark.sql import SparkSession
 _SMALL_ROWS = 1_000_000
 """Up to here what Spark does is not worth compiling."""
 _ROWS_HERE = 4_000_000
-"""Up to here the kernel is done in this process before Spark's have started: 2 million messages take 3 s."""
+"""Up to here this process is done before Spark's have started."""
+_ROWS_IN_ONE_PIECE = 400_000
+"""Of a case: up to here pieces cost more than they spare."""
+_ROWS_BY_THREADS = 40_000_000
+"""Up to here threads are done before Spark's processes are, which take seconds to start."""
 _ROWS_A_PARTITION = 3_000_000
 _MOST_PARTITIONS = 400
 
@@ -29,6 +33,16 @@ _FOR_FEW = {
 def is_done_here(rows: int) -> bool:
     """So few that this process is done with them before Spark has planned how."""
     return rows <= _ROWS_HERE
+
+
+def helps_in_pieces(rows: int, cases: int) -> bool:
+    """Whether pieces of cases are worth their files."""
+    return rows > _ROWS_IN_ONE_PIECE * cases
+
+
+def is_done_by_threads(rows: int, session: SparkSession) -> bool:
+    """So few that threads of this process are done first; only where Spark has no other machine."""
+    return rows <= _ROWS_BY_THREADS and str(session.sparkContext.master).startswith("local")
 
 
 @contextmanager

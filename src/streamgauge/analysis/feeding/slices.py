@@ -39,6 +39,8 @@ class Cutting:
 
 
 USUAL = Cutting()
+FINE = Cutting(rows=2 * 131_072)
+"""Where there is little: as many pieces as there are cores, and more."""
 
 
 @dataclass(frozen=True)

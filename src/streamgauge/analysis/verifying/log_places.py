@@ -127,11 +127,9 @@ def _compare(found: LogPlaces, acked: _Rows, read: _Rows) -> Integers:
     )
     if not len(key):
         return np.zeros(0, np.int64)
-    place, places = _numbered(topic, partition, offset)
-    if places <= _DENSE * len(key):
-        unread = _without_conflicts(place, key, count, places)
-        if unread is not None:
-            return unread
+    place, most_places = _numbered(topic, partition, offset)
+    if (found_well := _without_conflicts(place, key, count, most_places)) is not None:
+        return found_well
     # Stable: of one place the ack comes first, then what was read.
     order = np.argsort(place, kind="stable")
     in_order = place[order]
@@ -154,21 +152,26 @@ def _compare(found: LogPlaces, acked: _Rows, read: _Rows) -> Integers:
     if differs.any():
         # Of a place with two messages both may have been read there, one after the other.
         is_unread[is_unread] = ~_read_as_said(group, ordered, is_unread, order >= count)
-    return ordered[is_unread]
+    unread: Integers = ordered[is_unread]
+    return unread
 
 
 def _without_conflicts(place: Integers, key: Integers, acked: int, places: int) -> Integers | None:
-    """The same where no place has two messages, as it should be; None where one has. Nothing is sorted.
+    """The same where no place has two messages, as it should be, and nothing has to be sorted; None where
+    one has, or where places are too far apart for a table of them.
 
     The first rows, as many as `acked`, are acks; the others were read.
     """
+    if places > _DENSE * len(key):
+        return None
     holds = np.empty(places, np.int64)
     holds[place] = key
     if (holds[place] != key).any():
         return None
     is_read = np.zeros(places, bool)
     is_read[place[acked:]] = True
-    return key[:acked][~is_read[place[:acked]]]
+    unread: Integers = key[:acked][~is_read[place[:acked]]]
+    return unread
 
 
 def _read_as_said(group: Integers, keys: Integers, acked: Bools, read: Bools) -> Bools:
