@@ -15,6 +15,7 @@ from bench.c_programs import build
 from bench.kafka_tools import Ran
 from bench.steady import WINDOW_S, steady_part
 from bench.watched import WatchedCommand
+from streamgauge.agents.malloc import WITH_TUNED_MALLOC
 from streamgauge.core.c_programs import NO_COMPILER, compiler
 
 _DEADLINE_S = 900
@@ -70,6 +71,8 @@ class BareLoop:
                 *(f"{name}={value}" for name, value in words.items()),
             ],
             _DEADLINE_S,
+            # As our agents.
+            WITH_TUNED_MALLOC,
         )
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bench.steady import WINDOW_S, Steady, steady_part
 from bench.watched import ProcessWatch, WatchedCommand
+from streamgauge.jvm.class_archive import FIRST_WITH_PROFILES
 from streamgauge.jvm.compiler import compiled
 from streamgauge.jvm.jars import classpath, fetch
 from streamgauge.jvm.java import find_java
@@ -28,7 +29,7 @@ _WINDOW = re.compile(r"^(\d+) records sent, .* ms max latency\.$")
 
 # By their own defaults: Java's 32 MiB and 5, librdkafka's 1 GiB and a million.
 BUFFER_BYTES, IN_FLIGHT, BATCH_BYTES, LINGER_MS = 64 * 1024**2, 5, 131_072, 5
-FETCH_BYTES, SOCKET_BYTES, POLL_RECORDS = 16 * 1024**2, 2 * 1024**2, 20_000
+SOCKET_BYTES, POLL_RECORDS = 2 * 1024**2, 20_000
 
 PRODUCING = {
     "acks": "1",
@@ -54,13 +55,14 @@ class Ran:
 
     steady: Steady
     cpu_us: float
-    """CPU a message, of the client's process."""
+    """CPU a message, of the client's process, from when its rate is flat to its end: what it packs and writes
+    after the last message is inside."""
     most_mib: float
     """Memory of that process, at its highest."""
 
     @classmethod
     def of(cls, steady: Steady, watch: ProcessWatch) -> Ran:
-        cpu_s = watch.cpu_s_between(steady.begin_s, steady.end_s)
+        cpu_s = watch.cpu_s_since(steady.begin_s)
         return cls(steady, cpu_s / steady.count * 1e6, watch.most_bytes / 2**20)
 
 
@@ -85,13 +87,13 @@ def producer_performance(bootstrap: str, topic: str, payloads: Path, messages: i
     return Ran.of(steady_part([at_s for at_s, _ in windows], counts), ran.watch)
 
 
-def consumer_performance(bootstrap: str, topic: str, messages: int) -> Ran:
+def consumer_performance(bootstrap: str, topic: str, messages: int, fetch_bytes: int) -> Ran:
     """By the records that it says it has, window by window."""
     properties = [word for each in _properties(CONSUMING) for word in ("--command-property", each)]
     ran = _java(
         f"{_TOOLS}.ConsumerPerformance",
         *("--bootstrap-server", bootstrap, "--topic", topic, "--num-records", str(messages)),
-        *("--fetch-size", str(FETCH_BYTES), "--socket-buffer-size", str(SOCKET_BYTES)),
+        *("--fetch-size", str(fetch_bytes), "--socket-buffer-size", str(SOCKET_BYTES)),
         *("--show-detailed-stats", "--reporting-interval", _interval_ms(), "--timeout", "60000"),
         *properties,
     )
@@ -126,7 +128,8 @@ def _interval_ms() -> str:
 def _java(main: str, *arguments: str, extra: str = "") -> WatchedCommand:
     jars = classpath(fetch("kafka"))
     command = [
-        str(find_java().executable),
+        # The one that the broker runs on: the newest there is.
+        str(find_java(preferred=FIRST_WITH_PROFILES).executable),
         *("-Xmx1g", "-XX:+UseG1GC", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"),
         *("-cp", f"{extra}:{jars}" if extra else jars, main, *arguments),
     ]

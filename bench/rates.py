@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,6 @@ from bench.agents import column, run_agents
 from bench.kafka_tools import (
     BATCH_BYTES,
     BUFFER_BYTES,
-    FETCH_BYTES,
     IN_FLIGHT,
     LINGER_MS,
     Ran,
@@ -35,20 +34,25 @@ PRODUCING = {
     "queue.buffering.max.messages": 10_000_000,
     "max.in.flight.requests.per.connection": IN_FLIGHT,
 }
-CONSUMING = {
-    **SOCKETS,
-    "fetch.message.max.bytes": FETCH_BYTES,
-    # By default librdkafka pauses for a second when it has read 100,000 messages ahead.
-    "queued.min.messages": 200_000,
-    "fetch.queue.backoff.ms": 2,
-}
+FETCHES = {1: 32_000, 2: 50_000, 4: 100_000, 16: 200_000}
+"""MiB that may be asked for at once, and how many messages librdkafka then reads ahead. Each side is measured
+with those that are best for it: Java's consumer likes large ones, librdkafka what stays in the cache."""
+
+
+def consuming(fetch_mib: int) -> dict[str, Any]:
+    """Settings of librdkafka."""
+    return {
+        **SOCKETS,
+        "fetch.message.max.bytes": fetch_mib * 2**20,
+        "queued.min.messages": FETCHES[fetch_mib],
+        # By default librdkafka pauses for a second when it has read that far ahead.
+        "fetch.queue.backoff.ms": 1,
+    }
 
 
 _LEAST_READING_S = 4.0
 """Twice as long as it takes to tell a rate: the fastest may be twice as fast once it is warm."""
 MOST_BYTES = 6 * 2**30
-_SMALL_FETCH_BYTES = 2**20
-"""What librdkafka reads with the least CPU a message: what it parses is still in the cache."""
 
 
 class RateBench(OnKafka):
@@ -76,7 +80,8 @@ class RateBench(OnKafka):
                 )
 
         what = f"produce {size} B against ProducerPerformance"
-        return self._rates(what, ("≥ 1.5" if size < 1000 else "≥ 2", "≤ 0.6"), ours, theirs, bare)
+        goals = ("≥ 1.5" if size < 1000 else "≥ 2", "≤ 0.6")
+        return self._rates(what, goals, ours, theirs, None if self._bare.missing else bare)
 
     def consume(self, size: int, messages: int) -> Iterator[str]:
         topic = own_topic()
@@ -84,9 +89,9 @@ class RateBench(OnKafka):
         messages += self._more_to_read(topic, size, messages)
         load = {"messages": messages, "message": {"size": size}, "topics": {"name": topic}}
 
-        def ours(fetch_bytes: int = FETCH_BYTES) -> Ran:
-            fetching = {**CONSUMING, "fetch.message.max.bytes": fetch_bytes}
-            reader, watches = {**self._target, "consumer_client": fetching}, dict[str, ProcessWatch]()
+        def ours(fetch_mib: int) -> Ran:
+            client = consuming(fetch_mib)
+            reader, watches = {**self._target, "consumer_client": client}, dict[str, ProcessWatch]()
             run = run_agents(self._folder, reader, load, keep_topic=True, only_read=True, watches=watches)
             state, received = column(run, "receives", "state"), column(run, "receives", "received_ns")
             shutil.rmtree(run.location)
@@ -95,17 +100,24 @@ class RateBench(OnKafka):
                 raise RuntimeError(f"{len(received)} of {messages} messages came, {damaged} damaged")
             return Ran.of(steady_part(*looks(received)), watches["consumer-0"])
 
-        def theirs() -> Ran:
-            return consumer_performance(self._bootstrap, topic, messages)
+        def theirs(fetch_mib: int) -> Ran:
+            return consumer_performance(self._bootstrap, topic, messages, fetch_mib * 2**20)
 
-        def bare() -> Ran:
-            return self._bare.run("consume", topic, size, messages, {**self._client, **CONSUMING})
+        def bare(fetch_mib: int) -> Ran:
+            settings = {**self._client, **consuming(fetch_mib)}
+            return self._bare.run("consume", topic, size, messages, settings)
 
         what = f"consume {size} B against ConsumerPerformance"
+        sides = {"ours": ours, "theirs": theirs}
+        if not self._bare.missing:
+            sides["a bare C loop"] = bare
         try:
+            best: dict[str, Callable[[], Ran]] = {}
+            for name, side in sides.items():
+                best[name], line = _best(name, side)
+                yield line
             goals = ("≥ 1.1" if size < 1000 else "≥ 1.6", "≤ 0.8")
-            also = {"… ours with fetches of 1 MiB": partial(ours, _SMALL_FETCH_BYTES)}
-            yield from self._rates(what, goals, ours, theirs, bare, also)
+            yield from self._rates(what, goals, best["ours"], best["theirs"], best.get("a bare C loop"))
         finally:
             self._admin.remove_topics([topic])
 
@@ -114,7 +126,7 @@ class RateBench(OnKafka):
         enough, as far as they fit beside the broker's pages."""
         if self._bare.missing:
             return 0
-        took_s = self._bare.reading_s(topic, size, messages, {**self._client, **CONSUMING})
+        took_s = self._bare.reading_s(topic, size, messages, {**self._client, **consuming(2)})
         wanted = min(int(messages * _LEAST_READING_S / took_s), MOST_BYTES // size)
         more = max(0, wanted - messages)
         if more:
@@ -127,13 +139,11 @@ class RateBench(OnKafka):
         goals: tuple[str, str],
         ours: Callable[[], Ran],
         theirs: Callable[[], Ran],
-        bare: Callable[[], Ran],
-        also: Mapping[str, Callable[[], Ran]] | None = None,
+        bare: Callable[[], Ran] | None,
     ) -> Iterator[str]:
-        """Ours against theirs, and against a bare C loop on librdkafka, in the same turns. `also`: ours on
-        other terms, against theirs on the same ones; stated."""
-        measures = {"ours": ours, "theirs": theirs, **(also or {})}
-        if not self._bare.missing:
+        """Ours against theirs, and against a bare C loop on librdkafka, in the same turns."""
+        measures = {"ours": ours, "theirs": theirs}
+        if bare is not None:
             measures["a bare C loop"] = bare
         found: dict[str, list[Ran]] = {name: [] for name in measures}
         turns = [partial(_keep, found[name], measure) for name, measure in measures.items()]
@@ -141,9 +151,7 @@ class RateBench(OnKafka):
             pass
         counted = {name: each[1:] for name, each in found.items()}
         yield from _compared(what, goals, counted["ours"], counted["theirs"])
-        for name in also or ():
-            yield from _compared(name, ("stated", "stated"), counted[name], counted["theirs"])
-        if self._bare.missing:
+        if bare is None:
             yield f"… against a bare C loop: not measured, {self._bare.missing}"
         else:
             goals = ("≥ 0.85", "stated")
@@ -166,6 +174,14 @@ class RateBench(OnKafka):
             watches=watches,
         )
         return run, watches["producer-0"]
+
+
+def _best(name: str, side: Callable[[int], Ran]) -> tuple[Callable[[], Ran], str]:
+    """With fetches of the size at which it reads fastest, and what was seen of each."""
+    rates = {mib: side(mib).steady.rate_per_s for mib in FETCHES}
+    best = max(rates, key=lambda mib: rates[mib])
+    seen = ", ".join(f"{mib} MiB {rate / 1e6:.2f}M/s" for mib, rate in rates.items())
+    return partial(side, best), f"… {name}: fetches of {best} MiB ({seen})"
 
 
 def _keep(found: list[Ran], measure: Callable[[], Ran]) -> None:

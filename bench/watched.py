@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 import numpy as np
@@ -62,10 +63,9 @@ class ProcessWatch:
         self._ended.set()
         self._thread.join()
 
-    def cpu_s_between(self, begin_s: float, end_s: float) -> float:
-        """By CLOCK_MONOTONIC."""
-        begin, end = np.interp([begin_s, end_s], self._times_s, self._cpu_s)
-        return float(end - begin)
+    def cpu_s_since(self, begin_s: float) -> float:
+        """By CLOCK_MONOTONIC; until the last look, so that what is put off to the end is inside."""
+        return float(self._cpu_s[-1] - np.interp(begin_s, self._times_s, self._cpu_s))
 
     def _look(self) -> None:
         while not self._ended.is_set():
@@ -83,12 +83,21 @@ class ProcessWatch:
 class WatchedCommand:
     """A command that has been run: its lines, each with the time at which it came."""
 
-    def __init__(self, command: Sequence[str], deadline_s: float) -> None:
+    def __init__(
+        self, command: Sequence[str], deadline_s: float, environment: Mapping[str, str] | None = None
+    ) -> None:
+        """`environment`: beside what this process has."""
         self.lines: list[tuple[float, str]] = []
         # As our agents do; a process has it from who starts it. Else Linux wakes who sleeps up to 50 µs late.
         sharpen_sleep()
         with (
-            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
+            subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**os.environ, **(environment or {})},
+            ) as process,
             ProcessWatch(process.pid) as self.watch,
         ):
             timer = threading.Timer(deadline_s, process.kill)

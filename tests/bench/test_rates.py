@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from bench.rates import MOST_BYTES, RateBench
+from bench.kafka_tools import Ran
+from bench.rates import FETCHES, MOST_BYTES, RateBench, _best
+from bench.steady import Steady
 
 
 class PlayedBare:
@@ -47,3 +49,17 @@ def test_so_many_are_read_that_the_fastest_is_busy_for_four_seconds(
 def test_without_a_bare_loop_it_is_left_as_it_is() -> None:
     bench = Written(PlayedBare(0.1, "no C compiler on PATH"))
     assert bench._more_to_read("t", 100, 1000) == 0
+
+
+def test_each_side_reads_with_the_fetches_that_are_best_for_it() -> None:
+    rates = {1: 2e6, 2: 3e6, 4: 2.5e6, 16: 1e6}
+    asked: list[int] = []
+
+    def side(fetch_mib: int) -> Ran:
+        asked.append(fetch_mib)
+        return Ran(Steady(0, 1, int(rates[fetch_mib]), is_flat=True), 0.5, 100)
+
+    best, line = _best("ours", side)
+    assert asked == list(FETCHES)
+    assert line == "… ours: fetches of 2 MiB (1 MiB 2.00M/s, 2 MiB 3.00M/s, 4 MiB 2.50M/s, 16 MiB 1.00M/s)"
+    assert best().steady.rate_per_s == 3e6

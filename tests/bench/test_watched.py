@@ -19,7 +19,7 @@ def test_a_command_is_seen_with_its_lines_its_cpu_and_its_memory() -> None:
     [(at_s, line)] = ran.lines
     assert line == "done"
     assert begun_s < at_s < ended_s
-    assert 0.2 < ran.watch.cpu_s_between(begun_s, ended_s) <= ended_s - begun_s + 0.1
+    assert 0.2 < ran.watch.cpu_s_since(begun_s) <= ended_s - begun_s + 0.1
     assert ran.watch.most_bytes > 50_000_000
 
 
@@ -36,3 +36,10 @@ def test_one_that_fails_says_why() -> None:
 def test_one_that_does_not_end_is_ended() -> None:
     with pytest.raises(RuntimeError, match="ended with -9"):
         WatchedCommand([sys.executable, "-c", "import time; time.sleep(60)"], 0.5)
+
+
+def test_it_may_have_an_environment_of_its_own_beside_ours() -> None:
+    said = WatchedCommand(
+        [sys.executable, "-c", "import os; print(os.environ['MINE'], len(os.environ) > 1)"], 60, {"MINE": "7"}
+    )
+    assert said.lines[0][1] == "7 True"
