@@ -9,9 +9,10 @@ import pytest
 
 from streamgauge.analysis.feeding.event_files import checked_events
 from streamgauge.analysis.feeding.here import feed_here
-from streamgauge.analysis.verifying.verify import Promises, verify
+from streamgauge.analysis.verifying.verify import verify
 from streamgauge.core.findings import FindingKind, Verification
 from streamgauge.core.run_dir import RunDir
+from streamgauge.drivers.kafka.driver import ClientSettings
 from streamgauge.plan.plan_file import read_plan
 from streamgauge.tables import events
 from tests.analysis.recorded import CaseEvents, Recorded
@@ -31,11 +32,15 @@ def verified(run: Recorded) -> Verification:
     return verify(run.run, plan, groups)
 
 
-def recorded(folder: Path, *cases: CaseEvents, rows_a_group: int | None = None) -> Recorded:
+def recorded(
+    folder: Path, *cases: CaseEvents, rows_a_group: int | None = None, idempotent: bool = True
+) -> Recorded:
     run = Recorded(folder)
     for case in cases:
         run.add(case)
     run.write(rows_a_group) if rows_a_group else run.write()
+    told = {"producer": {"enable.idempotence": idempotent}}
+    run.run.write_json(run.run.environment, {"clients": {"t": told}})
     return run
 
 
@@ -84,38 +89,20 @@ def test_what_is_found_can_be_read_again_from_the_run_folder(tmp_path: Path) -> 
     assert stored.cases[0].findings[0].examples[0].topic == "topic-a"
 
 
-def test_what_nobody_promised_is_counted_but_no_broken_promise() -> None:
-    loose = Promises(is_idempotent=False, in_group=True)
-    strict = Promises()
-    for kind in FindingKind:
-        is_loose = kind in (
-            FindingKind.DUPLICATE,
-            FindingKind.REORDERED,
-            FindingKind.REDELIVERED,
-            FindingKind.NONMONOTONIC_POLL,
-        )
-        assert (loose.allowed_by(kind) is not None) == is_loose
-        assert strict.allowed_by(kind) is None
-
-
 @pytest.mark.parametrize(
-    ("settings", "is_allowed"),
-    [
-        ({"enable.idempotence": False}, True),
-        ({"enable.idempotence": "true"}, False),
-        ({"enable_idempotence": True}, False),
-        ({"enable.idempotence": False, "transactional.id": "t"}, False),
-        ({}, False),
-    ],
+    ("own", "is_allowed"),
+    [({}, True), ({"enable.idempotence": True}, False)],
+    ids=["by librdkafka's default", "asked for"],
 )
-def test_duplicates_are_judged_by_the_idempotence_in_force(
-    settings: dict[str, object], is_allowed: bool, tmp_path: Path
+def test_duplicates_are_judged_by_the_idempotence_that_a_kafka_producer_told(
+    own: dict[str, bool], is_allowed: bool, tmp_path: Path
 ) -> None:
     made = clean_log("one", 3)
     log = made.logs[0, 0]
     log.append(dict(log[2], offset=log[-1]["offset"] + 1))
     run = recorded(tmp_path, made.events())
-    run.run.write_json(run.run.environment, {"clients": {"t": {"producer": settings}}})
+    told = ClientSettings("librdkafka", "producer", {}, own).untold()
+    run.run.write_json(run.run.environment, {"clients": {"t": {"producer": told}}})
 
     [finding] = verified(run).cases[0].findings
 

@@ -8,7 +8,7 @@ import confluent_kafka
 import pytest
 from pydantic import ValidationError
 
-from streamgauge.drivers.kafka.settings import ROWS, KafkaSettings, Library, in_force, translate
+from streamgauge.drivers.kafka.settings import ROWS, KafkaSettings, Library, in_force, promised, translate
 
 WANTED = {"linger_ms": 5, "acks": "all", "compression": "none", "fetch_max_wait_ms": 100, "max_in_flight": 2}
 
@@ -83,6 +83,13 @@ def test_an_idempotent_librdkafka_has_five_in_flight() -> None:
     assert {setting.name: setting.value for setting in told}["max_in_flight"] == 5
     told = in_force("librdkafka", "producer", {}, {})
     assert {setting.name: setting.value for setting in told}["max_in_flight"] == 1_000_000
+
+
+def test_a_transactional_librdkafka_is_idempotent() -> None:
+    told = in_force("librdkafka", "producer", {}, {"transactional.id": "t"})
+
+    assert promised(told) == {"enable.idempotence": True}
+    assert {setting.name: setting.value for setting in told}["max_in_flight"] == 5
 
 
 def test_settings_take_units_and_refuse_nonsense() -> None:

@@ -8,7 +8,6 @@ single message shows: one offset with two messages, a reader that goes back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from streamgauge.analysis.verifying.copies import COPIED, Copies, sort_out
 from streamgauge.analysis.verifying.fates import LOOKED_AT, Fates
 from streamgauge.analysis.verifying.log_places import LogPlaces, check_places
 from streamgauge.analysis.verifying.polls import POLLED, Polls
+from streamgauge.analysis.verifying.promises import Promises, promises_of
 from streamgauge.core.findings import (
     MOST_EXAMPLES,
     CaseVerification,
@@ -37,26 +37,7 @@ from streamgauge.plan.plan_file import Plan
 from streamgauge.plan.roll_up_file import RollUp
 from streamgauge.tables.events import CORRUPT, INTACT, RECEIVES, SENDS, UNEXPECTED
 
-_IDEMPOTENCE = ("enable.idempotence", "enable_idempotence")
 NOTHING_ROLLED: Mapping[str, RollUp] = {}
-_TRANSACTIONS = ("transactional.id", "transactional_id")
-
-
-@dataclass(frozen=True)
-class Promises:
-    """What may be expected of a case."""
-
-    is_idempotent: bool = True
-    in_group: bool = False
-    has_log: bool = True
-    """What was sent can be read again, and lies where it lay."""
-
-    def allowed_by(self, kind: FindingKind) -> str | None:
-        if kind in (FindingKind.DUPLICATE, FindingKind.REORDERED) and not self.is_idempotent:
-            return "idempotence is off: a message that is sent again may be stored twice, and late"
-        if kind in (FindingKind.REDELIVERED, FindingKind.NONMONOTONIC_POLL) and self.in_group:
-            return "subscription: group: after a rebalance a member begins where the last commit was"
-        return None
 
 
 def verify(
@@ -66,7 +47,7 @@ def verify(
     own = by_case(groups)
     noted: Mapping[str, Any] = run.read_json(run.environment) if run.has(run.environment) else {}
     logs = {
-        case.id: _Log(run, case, own.get(case.id, []), _promises(noted, case), rolled.get(case.id))
+        case.id: _Log(run, case, own.get(case.id, []), promises_of(noted, case), rolled.get(case.id))
         for case in plan.cases
     }
     for part in messages_of(run, LOOKED_AT, with_rolled_up=False):
@@ -184,16 +165,3 @@ class _Log:
             yield "lost writes: producers were not told what became of their messages"
         if self._rolled is not None and not self._rolled.has_all_places:
             yield "whether the offset of a message that was rolled up was given to another one later"
-
-
-def _promises(noted: Mapping[str, Any], case: Case) -> Promises:
-    """By what the run noted of clients and system; where it noted nothing, the most is expected."""
-    producer = noted.get("clients", {}).get(case.target.name, {}).get("producer") or {}
-    system = noted.get("systems", {}).get(case.target.name, {})
-    said = [producer[name] for name in _IDEMPOTENCE if name in producer]
-    is_transactional = any(producer.get(name) for name in _TRANSACTIONS)
-    return Promises(
-        is_idempotent=is_transactional or not said or str(said[0]).lower() in ("true", "1"),
-        in_group=case.load.subscription == "group",
-        has_log=bool(system.get("capabilities", {}).get("replayable", True)),
-    )

@@ -19,7 +19,7 @@ from streamgauge.drivers.contract import (
 )
 from streamgauge.drivers.kafka.connection import for_librdkafka, login
 from streamgauge.drivers.kafka.security import ENDPOINT_SUFFIX, Security, read_security_file
-from streamgauge.drivers.kafka.settings import KafkaSettings, Library, Role, in_force, translate
+from streamgauge.drivers.kafka.settings import KafkaSettings, Library, Role, in_force, promised, translate
 from streamgauge.drivers.kafka.topics import KafkaTopics, TopicFound
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
@@ -37,6 +37,10 @@ class ClientSettings:
     def shared(self, told: Mapping[str, Any] | None = None) -> list[SharedSetting]:
         """`told`: all settings by the library's own account, where it gives one."""
         return in_force(self._library, self._role, self._wanted, self.native if told is None else told)
+
+    def untold(self) -> dict[str, Any]:
+        """Of a library that tells nothing of itself: what it was given, and what it promises by default."""
+        return {**self.native, **promised(self.shared())}
 
 
 class KafkaDriver(Driver):

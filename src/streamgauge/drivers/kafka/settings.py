@@ -6,7 +6,7 @@ of the kind. Where a target sets the library's own name (`client:` …), that wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -227,7 +227,14 @@ def in_force(
             rows.append(SharedSetting(row.name, None, None, note))
         else:
             rows.append(SharedSetting(row.name, form.name, _value(form, native), form.note))
-    return _adjusted(rows) if library == "librdkafka" and role == "producer" else rows
+    if library != "librdkafka" or role != "producer":
+        return rows
+    return _adjusted(rows, is_transactional=bool(native.get("transactional.id")))
+
+
+def promised(rows: Iterable[SharedSetting]) -> dict[str, Any]:
+    """By the library's own name: what a log is judged by, where the library does not tell its defaults."""
+    return {row.native: row.value for row in rows if row.name == "idempotence" and row.native is not None}
 
 
 def _value(form: _Native, native: Mapping[str, Any]) -> Any:
@@ -237,8 +244,16 @@ def _value(form: _Native, native: Mapping[str, Any]) -> Any:
     return form.from_native(form.default)
 
 
-def _adjusted(rows: list[SharedSetting]) -> list[SharedSetting]:
-    """librdkafka does not tell what it made of its settings: idempotent, it has 5 in flight at most."""
+def _adjusted(rows: list[SharedSetting], *, is_transactional: bool) -> list[SharedSetting]:
+    """librdkafka does not tell what it made of its settings: with transactions it is idempotent, and so it has
+    5 in flight at most."""
+    if is_transactional:
+        rows = [
+            SharedSetting(row.name, row.native, True, "transactions need it")
+            if row.name == "idempotence" and not row.value
+            else row
+            for row in rows
+        ]
     idempotent = any(row.name == "idempotence" and row.value for row in rows)
     return [
         SharedSetting(row.name, row.native, 5, "at most 5, being idempotent")

@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 
 from streamgauge.core.errors import BadInput, Unreachable
+from streamgauge.drivers.contract import Producer, ProducerOptions
 from streamgauge.drivers.registry import open_driver
+from streamgauge.native.loading import compiled_loops
+from streamgauge.payload.making import MessageMaker
 from streamgauge.spec.load import Message
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
@@ -64,3 +67,35 @@ def test_a_broker_that_does_not_answer_is_named() -> None:
 def test_without_an_address_it_says_so() -> None:
     with pytest.raises(BadInput, match=r"settings.bootstrap: no Kafka address"):
         open_driver(Target(name="kafka", driver="kafka_confluent"), {})
+
+
+@pytest.mark.parametrize(
+    ("parts", "is_idempotent"),
+    [
+        ({}, False),
+        ({"producer_client": {"enable.idempotence": "true"}}, True),
+        ({"producer_client": {"transactional.id": "own"}}, True),
+    ],
+    ids=["by default", "asked for", "for transactions"],
+)
+@pytest.mark.parametrize("send", ["native", "objects"])
+def test_a_producer_tells_whether_it_is_idempotent(
+    kafka: str, send: str, parts: dict[str, Any], is_idempotent: bool
+) -> None:
+    driver, topic = open_driver(kafka_target(kafka, **parts), {}), f"t-{uuid.uuid4().hex[:8]}"
+    driver.prepare_topics(Topics(name=topic), (topic,))
+    options = ProducerOptions(0, (topic,), "value", "all", "none")
+    if send == "objects":
+        producer: Producer | None = driver.producer(options)
+    elif compiled_loops() is None:
+        pytest.skip("the loops were not built")
+    else:
+        ingredients = MessageMaker(Message(size=64), 77, 0).ingredients()
+        assert ingredients is not None
+        producer = driver.paced_producer(options, ingredients)
+    assert producer is not None
+
+    assert producer.settings_in_force()["enable.idempotence"] is is_idempotent
+
+    producer.close()
+    driver.remove_topics([topic])

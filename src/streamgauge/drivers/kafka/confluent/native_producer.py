@@ -186,7 +186,7 @@ class NativeProducer(PacedProducer):
             raise CaseFailed(f"producer {self._options.number} was closed while it was used")
 
     def settings_in_force(self) -> dict[str, Any]:
-        return {**self._settings.native, "loop": "native", "spin_us": self._spin_us}
+        return {**self._settings.untold(), "loop": "native", "spin_us": self._spin_us}
 
     def counters(self) -> dict[str, int]:
         spun_ns = self._loops.counts(self._sender)[3]

@@ -244,7 +244,7 @@ class RdkafkaProducer(Producer):
                 return
 
     def settings_in_force(self) -> dict[str, Any]:
-        return {**self._settings.native, "loop": "python"}
+        return {**self._settings.untold(), "loop": "python"}
 
     def shared_settings(self) -> list[SharedSetting]:
         return self._settings.shared()
