@@ -92,6 +92,8 @@ def test_a_run_that_is_killed_whole_has_what_it_recorded_and_goes_on(
     assert times[-1] > ended.at_ns - int((KEPT_AFTER_S + BUSY_S) * 1e9)
     assert listed(RunDir(str(run))).state == "partial"
     assert in_process("results", run).returncode == 0
+    # What had not been read yet is not lost, and that nothing else was is not known.
+    assert in_process("verify", run, "--quiet").returncode == 5
 
     done = run_here(*command_to_go_on(run))
     assert done.returncode == 0, done.stderr

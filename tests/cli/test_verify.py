@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.analysis.recorded import Recorded
+from streamgauge.core.status import CaseStatus
+from tests.analysis.recorded import CaseEvents, Recorded
 from tests.analysis.verifying.logs import MadeLog, clean_log, duplicate, lost_write
 
 from .streamgauge_command import in_process
@@ -44,6 +46,51 @@ def test_a_lost_write_fails_and_is_pointed_at(tmp_path: Path) -> None:
     assert message in done.stdout
     [finding] = found["cases"][0]["findings"]
     assert (finding["kind"], finding["count"], finding["allowed_by"]) == ("lost_write", 1, None)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (None, "the case was not begun"),
+        (CaseStatus("failed", "no broker"), "the case did not end as planned (no broker)"),
+        (CaseStatus("partial", "cut off", is_cut_off=True), "the case did not end as planned (cut off)"),
+    ],
+)
+@pytest.mark.parametrize("recorded", [True, False], ids=["something", "nothing"])
+def test_a_case_that_did_not_end_neither_passes_nor_fails(
+    status: CaseStatus | None, words: str, recorded: bool, tmp_path: Path
+) -> None:
+    case = clean_log("cut off", 4).events() if recorded else CaseEvents("cut off")
+    run = Recorded(tmp_path)
+    run.add(replace(case, status=status))
+    run.write()
+
+    done = in_process("verify", run.run.location)
+
+    assert done.returncode == 5
+    assert words in done.stdout
+    assert ("none lost" in done.stdout) == recorded
+
+
+def test_a_case_that_ended_well_with_nothing_in_it_says_nothing(tmp_path: Path) -> None:
+    run = Recorded(tmp_path)
+    run.add(CaseEvents("empty"))
+    run.write()
+
+    done = in_process("verify", run.run.location)
+
+    assert done.returncode == 5
+    assert "nothing was acknowledged, and nothing received" in done.stdout
+
+
+def test_a_case_that_did_not_end_and_lost_something_fails(tmp_path: Path) -> None:
+    made = clean_log("lost", 2)
+    lost_write(made)
+    run = Recorded(tmp_path)
+    run.add(replace(made.events(), status=CaseStatus("failed", "no broker")))
+    run.write()
+
+    assert in_process("verify", run.run.location, "--quiet").returncode == 1
 
 
 @pytest.mark.parametrize(("flags", "code"), [((), 0), (("--strict",), 1)])

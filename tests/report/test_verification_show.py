@@ -16,6 +16,7 @@ from streamgauge.report.verification_show import (
     example_text,
     print_verification,
     verification_blocks,
+    verification_sentence,
 )
 
 LOST = Finding(
@@ -57,6 +58,18 @@ def test_a_broken_promise_is_bad_and_an_allowed_one_is_not() -> None:
 def test_nothing_is_shown_where_nothing_was_verified() -> None:
     assert verification_blocks(None) == []
     assert verification_blocks(CaseVerification(case="001")) == []
+
+
+def test_who_verified_nothing_does_not_say_that_nothing_was_lost() -> None:
+    nothing = CaseVerification(case="001", is_decided=False, not_checked=("everything: it was not begun",))
+    part = case().model_copy(update={"is_decided": False})
+    [_, note] = verification_blocks(part)
+
+    assert (
+        verification_sentence(nothing) == "nothing was verified. Not checked: everything: it was not begun."
+    )
+    assert isinstance(note, Note)
+    assert note.tone is Tone.WARN
 
 
 def test_the_command_prints_every_example() -> None:

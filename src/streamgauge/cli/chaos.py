@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE, NOT_OK_EXIT_CODE
+from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE, NOT_DECIDABLE_EXIT_CODE, NOT_OK_EXIT_CODE
 from streamgauge.cli.options import Debug, Master, Out, PrintWorkload, Quiet
 
 if TYPE_CHECKING:
@@ -61,14 +61,17 @@ def chaos_command(
         typer.echo(dump_yaml(workload(schedule)), nl=False)
         return
 
-    def breaks(faults: Sequence[dict[str, Any]]) -> bool:
-        found = _run(workload(faults), out=out, master=master, quiet=quiet, debug=debug)
-        return not found.is_good
+    def verified(faults: Sequence[dict[str, Any]]) -> Verification:
+        return _run(workload(faults), out=out, master=master, quiet=quiet, debug=debug)
 
-    if not breaks(schedule):
+    found = verified(schedule)
+    if found.is_good and not found.is_decided:
+        typer.echo(f"seed {seed}: {len(schedule)} faults; nothing broken, but {_undecided(found)}", err=True)
+        raise typer.Exit(NOT_DECIDABLE_EXIT_CODE)
+    if found.is_good:
         typer.echo(f"seed {seed}: {len(schedule)} faults, every promise kept", err=True)
         return
-    left = smallest(schedule, breaks, shrink_runs)
+    left = smallest(schedule, lambda faults: not verified(faults).is_good, shrink_runs)
     typer.echo(f"seed {seed}: broken; {len(left)} of {len(schedule)} faults are enough:", err=True)
     typer.echo(dump_yaml(workload(left)), nl=False)
     raise typer.Exit(NOT_OK_EXIT_CODE)
@@ -102,6 +105,11 @@ def chaos_workload(
         },
     }
     return parse(Workload, content, "chaos")
+
+
+def _undecided(found: Verification) -> str:
+    missing = (one for case in found.cases if not case.is_decided for one in case.not_checked[:1])
+    return f"not checked: {'; '.join(missing)}"
 
 
 def _run(workload: Workload, *, out: str, **how: Any) -> Verification:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from streamgauge.cli.exit_codes import NOT_OK_EXIT_CODE
+from streamgauge.cli.exit_codes import NOT_DECIDABLE_EXIT_CODE, NOT_OK_EXIT_CODE
 from streamgauge.cli.options import Debug, Master, Out, Quiet, Run
 
 
@@ -23,7 +23,7 @@ def verify_command(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Verify a run's log: exit code 0 every promise kept, 1 one is broken."""
+    """Verify a run's log: exit code 0 every promise kept, 1 one is broken, 5 not decidable."""
     from rich.console import Console
 
     from streamgauge.cli.analyze import analyze_run
@@ -45,4 +45,6 @@ def verify_command(
     elif not quiet:
         print_verification(found, Console())
     is_good = not any(case.findings for case in found.cases) if strict else found.is_good
-    raise typer.Exit(0 if is_good else NOT_OK_EXIT_CODE)
+    if not is_good:
+        raise typer.Exit(NOT_OK_EXIT_CODE)
+    raise typer.Exit(0 if found.is_decided else NOT_DECIDABLE_EXIT_CODE)

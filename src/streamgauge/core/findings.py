@@ -73,6 +73,8 @@ class CaseVerification(_Value):
     """of these: the slowest and those around faults, which have a row each all the same"""
     not_checked: tuple[str, ...] = ()
     """which questions nobody could answer, and why"""
+    is_decided: bool = True
+    """whether it ended as planned, and anything was acknowledged or received; else no finding is no proof"""
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -92,3 +94,7 @@ class Verification(_Value):
     @property
     def is_good(self) -> bool:
         return all(case.is_good for case in self.cases)
+
+    @property
+    def is_decided(self) -> bool:
+        return all(case.is_decided for case in self.cases)

@@ -35,12 +35,19 @@ class CaseStatus:
     """It was not run, because an earlier case had said all there was to say."""
     is_cut_off: bool = False
     """The run ended in the middle of it: a run that is resumed does it again."""
+    is_broken_off: bool = False
+    """One of its agents died, and the others were stopped where they were."""
     made_topics: list[str] = field(default_factory=list)
     """While it runs: what it made and will delete, for whoever comes after if it cannot."""
 
     @property
     def is_finished(self) -> bool:
         return self.status != "running" and not self.is_cut_off
+
+    @property
+    def is_whole(self) -> bool:
+        """All agents came to an end of their own: what nobody had seen by then was not there."""
+        return self.status in ("ok", "partial") and not (self.is_cut_off or self.is_broken_off)
 
 
 @dataclass

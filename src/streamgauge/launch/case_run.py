@@ -181,7 +181,7 @@ def _run_agents(
     outcome.peaks_bytes = {m.agent: m.peak_rss_bytes for m in manifests if m.peak_rss_bytes}
     if reason or any(m.outcome == "died" for m in manifests):
         died = "; ".join(m.reason for m in manifests if m.outcome == "died" and m.reason)
-        outcome.status = CaseStatus("partial", died or reason)
+        outcome.status = CaseStatus("partial", died or reason, is_broken_off=True)
         outcome.error = AgentDied(f"case {case.id}: {died or reason}")
         return outcome
     if all(m.error in (None, CaseFailed.__name__) for m in manifests):

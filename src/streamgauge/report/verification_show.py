@@ -51,7 +51,9 @@ def verification_sentence(found: CaseVerification) -> str:
         f"{plural(found.acked, 'acknowledged message')} and {plural(found.received, 'record')} of "
         f"{plural(found.partitions, 'partition')} were verified"
     )
-    if not found.findings:
+    if not (found.acked or found.received or found.findings):
+        words = "nothing was verified."
+    elif not found.findings:
         words = f"{looked}: none lost, none written twice, order and offsets agree."
     else:
         parts = ", ".join(f"{count_text(one.count)} {FINDING_NAMES[one.kind]}" for one in found.findings)
@@ -88,7 +90,7 @@ def print_verification(found: Verification, console: Console) -> None:
 def _tone(found: CaseVerification) -> Tone:
     if not found.is_good:
         return Tone.BAD
-    return Tone.WARN if found.findings else Tone.GOOD
+    return Tone.WARN if found.findings or not found.is_decided else Tone.GOOD
 
 
 def _table(found: CaseVerification) -> Iterator[Table]:

@@ -9,14 +9,16 @@ import pytest
 
 from streamgauge.analysis.feeding.event_files import checked_events
 from streamgauge.analysis.feeding.here import feed_here
-from streamgauge.analysis.verifying.verify import verify
+from streamgauge.analysis.verifying import fates, log_places
+from streamgauge.analysis.verifying.verify import undecided, verify
 from streamgauge.core.findings import FindingKind, Verification
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.kafka.driver import ClientSettings
 from streamgauge.plan.plan_file import read_plan
 from streamgauge.tables import events
 from tests.analysis.recorded import CaseEvents, Recorded
-from tests.analysis.verifying.logs import DEFECTS, MadeLog, Planted, clean_log
+from tests.analysis.verifying.logs import DEFECTS, MadeLog, Planted, clean_log, duplicate
 from tests.proof import PROOF
 
 ROUNDS = 16 if PROOF else 2
@@ -108,3 +110,27 @@ def test_duplicates_are_judged_by_the_idempotence_that_a_kafka_producer_told(
 
     assert finding.kind is FindingKind.DUPLICATE
     assert (finding.allowed_by is not None) == is_allowed
+
+
+def test_what_is_beyond_what_can_be_kept_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = clean_log("one", 3)
+    duplicate(made)
+    log = made.logs[0, 0]
+    acked = [record for record in log if record["send"]["offset"] is not None]
+    for number, record in enumerate(acked[:2]):
+        record["send"]["offset"] = 1_000_000 + number
+    monkeypatch.setattr(fates, "MOST_REPEATED", 0)
+    monkeypatch.setattr(log_places, "MOST_KEPT", 1)
+
+    [case] = verified(recorded(tmp_path, made.events())).cases
+
+    copies, places = (one for one in case.not_checked if "beyond the first" in one)
+    assert copies.endswith("beyond the first 0 that came more than once")
+    assert places == "messages that are not where they were acknowledged, beyond the first 1"
+
+
+def test_a_case_that_was_not_run_as_planned_does_not_spoil_the_others() -> None:
+    skipped = CaseStatus("ok", "not run: an earlier case did not hold", is_skipped=True)
+
+    assert list(undecided(CaseStatus("ok"), acked=1, received=0)) == []
+    assert [one.partition(":")[0] for one in undecided(skipped, acked=0, received=0)] == ["everything"]

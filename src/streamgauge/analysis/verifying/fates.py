@@ -31,7 +31,8 @@ LOOKED_AT = [
     "corrupt_count",
     "error",
 ]
-_MOST_REPEATED = 4_000_000
+MOST_REPEATED = 4_000_000
+"""Of messages that came more than once so many, and those of a part more, are looked up again."""
 
 
 class Fates:
@@ -45,6 +46,7 @@ class Fates:
         self.counts = dict.fromkeys(FindingKind, 0)
         self.examples: dict[FindingKind, list[Example]] = {kind: [] for kind in FindingKind}
         self._repeated: list[Integers] = []
+        self.has_all_repeated = True
 
     @property
     def repeated(self) -> Integers:
@@ -75,8 +77,10 @@ class Fates:
             moved = is_acked & (copies > 0) & _among(keys, self._unread)
             self._note(FindingKind.INCONSISTENT_OFFSETS, messages, moved)
         is_repeated = copies > 1
-        if is_repeated.any() and sum(map(len, self._repeated)) < _MOST_REPEATED:
-            self._repeated.append(keys[is_repeated])
+        if is_repeated.any():
+            self.has_all_repeated &= sum(map(len, self._repeated)) < MOST_REPEATED
+            if self.has_all_repeated:
+                self._repeated.append(keys[is_repeated])
 
     def _passed(self, messages: pa.Table, rows: Bools) -> Bools:
         found = np.zeros(messages.num_rows, bool)

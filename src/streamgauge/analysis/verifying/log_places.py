@@ -41,6 +41,7 @@ class LogPlaces:
     conflicts: list[Example] = field(default_factory=list)
     unread: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
     """Keys of acknowledged messages that nobody read where the ack says they are; sorted."""
+    has_all_unread: bool = True
 
 
 def check_places(
@@ -60,7 +61,8 @@ def check_places(
             acked, taken = _with_rolled_up(rolled, acked, taken)
         unread.append(_compare(found, acked, taken))
     kept = np.concatenate([np.zeros(0, np.int64), *unread])
-    found.unread = np.unique(kept)[:MOST_KEPT]
+    kept = np.unique(kept)
+    found.unread, found.has_all_unread = kept[:MOST_KEPT], len(kept) <= MOST_KEPT
     return found
 
 

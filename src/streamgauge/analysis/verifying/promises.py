@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamgauge.core.findings import FindingKind
+from streamgauge.core.status import CaseStatus
 from streamgauge.plan.cases import Case
 from streamgauge.spec.target import Target
 
@@ -15,6 +16,8 @@ _TRANSACTIONS = ("transactional.id", "transactional_id")
 _ISOLATION = ("isolation.level", "isolation_level")
 _UNCOMMITTED = "read_uncommitted"
 
+_OF_ENDS = (FindingKind.UNSEEN, FindingKind.UNEXPECTED)
+"""What the end of a log shows when readers were stopped before it, or its last sends are not known."""
 _ONCE_AND_IN_ORDER = (FindingKind.DUPLICATE, FindingKind.REORDERED)
 
 
@@ -28,6 +31,8 @@ class Promises:
     has_log: bool = True
     """What was sent can be read again, and lies where it lay."""
     reads_uncommitted: bool = False
+    is_whole: bool = True
+    """The case came to its end."""
 
     def allowed_by(self, kind: FindingKind) -> str | None:
         if kind in _ONCE_AND_IN_ORDER and self.is_idempotent is False:
@@ -38,12 +43,16 @@ class Promises:
             return "subscription: group: after a rebalance a member begins where the last commit was"
         if kind is FindingKind.ABORTED_READ and self.reads_uncommitted:
             return f"isolation.level: {_UNCOMMITTED}: consumers read what was aborted, too"
+        if kind in _OF_ENDS and not self.is_whole:
+            return "the case did not come to its end: it had not been read yet, or not been recorded"
         return None
 
 
-def promises_of(noted: Mapping[str, Any], case: Case) -> Promises:
+def promises_of(noted: Mapping[str, Any], case: Case, ended: CaseStatus | None) -> Promises:
     """By what the run noted of clients and system, or what its plan gave them: then the library's default is
-    not known. Where clients told their settings and said nothing of it, the most is expected."""
+    not known. Where clients told their settings and said nothing of it, the most is expected.
+
+    `ended`: None if the case was not begun."""
     clients = noted.get("clients", {}).get(case.target.name)
     producer, consumer = (_settings(clients or {}, case.target, role) for role in ("producer", "consumer"))
     system = noted.get("systems", {}).get(case.target.name, {})
@@ -58,6 +67,7 @@ def promises_of(noted: Mapping[str, Any], case: Case) -> Promises:
         is_idempotent=is_idempotent,
         in_group=case.load.subscription == "group",
         has_log=bool(system.get("capabilities", {}).get("replayable", True)),
+        is_whole=ended is not None and ended.is_whole,
         reads_uncommitted=str(_first(consumer, _ISOLATION)).lower() == _UNCOMMITTED,
     )
 

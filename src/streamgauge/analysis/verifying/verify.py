@@ -32,6 +32,7 @@ from streamgauge.core.findings import (
     Verification,
 )
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import CaseStatus, read_status
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan
 from streamgauge.plan.roll_up_file import RollUp
@@ -46,14 +47,17 @@ def verify(
     """`groups`: of sends and receives that were not rolled up. Table `messages` has been written."""
     own = by_case(groups)
     noted: Mapping[str, Any] = run.read_json(run.environment) if run.has(run.environment) else {}
-    logs = {
-        case.id: _Log(run, case, own.get(case.id, []), promises_of(noted, case), rolled.get(case.id))
-        for case in plan.cases
-    }
+    ended = read_status(run).cases
+    logs = {}
+    for case in plan.cases:
+        promises = promises_of(noted, case, ended.get(case.id))
+        logs[case.id] = _Log(run, case, own.get(case.id, []), promises, rolled.get(case.id))
     for part in messages_of(run, LOOKED_AT, with_rolled_up=False):
-        for case, rows in rows_by_case(part):
-            logs[case].fates.add(rows)
-    found = Verification(run=plan.run, cases=tuple(log.verification() for log in logs.values()))
+        for name, rows in rows_by_case(part):
+            logs[name].fates.add(rows)
+    found = Verification(
+        run=plan.run, cases=tuple(log.verification(ended.get(name)) for name, log in logs.items())
+    )
     run.write_text(run.verification, found.model_dump_json(indent=1) + "\n")
     return found
 
@@ -88,8 +92,8 @@ class _Log:
     def _read(self, group: RowGroup, columns: list[str]) -> pa.Table:
         return read_groups(self._run, RECEIVES if group.table == RECEIVES.name else SENDS, [group], columns)
 
-    def verification(self) -> CaseVerification:
-        """When all messages were added."""
+    def verification(self, ended: CaseStatus | None) -> CaseVerification:
+        """When all messages were added. `ended`: None if the case was not begun."""
         fates, polls, repeated = self.fates, self._polls, self.fates.repeated
         copies = sort_out(repeated, self._records(COPIED)) if len(repeated) else Copies()
         unsent = polls.intact_count - fates.copies_count - self._late.count
@@ -114,14 +118,19 @@ class _Log:
             polls.damaged_counts[UNEXPECTED] + unsent,
             self._named([*polls.damaged[UNEXPECTED], *(self._unsent() if unsent else ())]),
         )
+        acked = fates.acked_count + (self._rolled.acked if self._rolled else 0)
+        received = polls.intact_count + (self._rolled.received if self._rolled else 0)
+        missing = tuple(undecided(ended, acked=acked, received=received))
+        is_skipped = ended is not None and ended.is_skipped
         return CaseVerification(
             case=self._case.id,
-            acked=fates.acked_count + (self._rolled.acked if self._rolled else 0),
-            received=polls.intact_count + (self._rolled.received if self._rolled else 0),
+            acked=acked,
+            received=received,
             partitions=len(polls.last_offsets),
             rolled_up=self._rolled.messages if self._rolled else 0,
             rolled_up_kept=self._rolled.kept if self._rolled else 0,
-            not_checked=tuple(self._not_checked()),
+            not_checked=(*missing, *self._not_checked()),
+            is_decided=is_skipped or not missing,
             findings=tuple(self._finding(kind, *found[kind]) for kind in FindingKind if found[kind][0]),
         )
 
@@ -163,5 +172,28 @@ class _Log:
             yield "offsets: this transport keeps no log"
         if not self._case.load.completions:
             yield "lost writes: producers were not told what became of their messages"
+        if not self.fates.has_all_repeated:
+            yield (
+                "which messages were stored twice and which were read twice, beyond the first "
+                f"{len(self.fates.repeated):,} that came more than once"
+            )
+        if not self._places.has_all_unread:
+            yield (
+                "messages that are not where they were acknowledged, beyond the first "
+                f"{len(self._places.unread):,}"
+            )
         if self._rolled is not None and not self._rolled.has_all_places:
             yield "whether the offset of a message that was rolled up was given to another one later"
+
+
+def undecided(ended: CaseStatus | None, *, acked: int, received: int) -> Iterator[str]:
+    """Why it says nothing that nothing was found."""
+    if ended is None:
+        yield "everything: the case was not begun"
+    elif ended.is_skipped:
+        yield "everything: the case was not run, as an earlier one had said all there was to say"
+    else:
+        if ended.status != "ok":
+            yield f"what was not recorded: the case did not end as planned ({ended.reason or ended.status})"
+        if not (acked or received):
+            yield "everything: nothing was acknowledged, and nothing received"

@@ -245,8 +245,8 @@ def _value(form: _Native, native: Mapping[str, Any]) -> Any:
 
 
 def _adjusted(rows: list[SharedSetting], *, is_transactional: bool) -> list[SharedSetting]:
-    """librdkafka does not tell what it made of its settings: with transactions it is idempotent, and so it has
-    5 in flight at most."""
+    """librdkafka does not tell what it made of its settings: with transactions it is idempotent, and so it
+    has 5 in flight at most."""
     if is_transactional:
         rows = [
             SharedSetting(row.name, row.native, True, "transactions need it")
