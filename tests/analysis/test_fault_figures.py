@@ -10,7 +10,9 @@ from streamgauge.analysis.fault_figures import FIGURES
 from streamgauge.core.fault_figures import FaultFigures
 from streamgauge.core.verdicts import CauseCode, Validity
 from streamgauge.plan.fault_file import FaultRecord, note_faults
-from streamgauge.tables.results import CAUSES, VERDICTS
+from streamgauge.report.result_tables import read_result
+from streamgauge.tables.events import PLANNED_ABORT
+from streamgauge.tables.results import ACCOUNTING, CAUSES, VERDICTS
 from tests.analysis.recorded import MS, SECOND, START_NS, CaseEvents, Recorded
 
 
@@ -107,3 +109,19 @@ def test_a_planned_fault_is_the_one_cause_for_which_no_steady_figure_is_quoted(t
     assert CauseCode.FAULT_DURING_MEASURING.value not in [
         row["code"] for row in without.rows(CAUSES.name, "faulty", verdict="validity")
     ]
+
+
+def test_what_was_aborted_as_planned_is_no_cost_of_a_fault_and_no_failure(tmp_path: Path) -> None:
+    case = every_ms(3000, fault_at_s=2.0, heals_at_s=2.0)
+    for send in case.sends[2100:2200]:
+        send["error"] = PLANNED_ABORT
+    case.receives = [row for row in case.receives if not 2100 <= row["sequence"] < 2200]
+    case.load["transactions"] = {"messages": 100, "abort_every": 22}
+
+    run, [found] = figures(tmp_path, case, record(2.0))
+
+    assert (found.failed_count, found.lost_count, found.detect_s) == (0, 0, None)
+    [verdict] = read_result(run.run, VERDICTS).to_pylist()
+    assert (verdict["status"], verdict["integrity"]) == ("ok", "ok")
+    [whole] = [row for row in read_result(run.run, ACCOUNTING).to_pylist() if row["scope"] == "case"]
+    assert (whole["sent"], whole["acked"], whole["failed"], whole["aborted"]) == (3000, 2900, 0, 100)

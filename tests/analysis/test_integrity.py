@@ -23,6 +23,8 @@ def judged(*, consumers: bool = True, completions: bool = True, **counts: int) -
         ({"corrupt": 1, "received": 99}, "corrupt", {"corrupt": 1}),
         ({"failed": 3, "acked": 97, "received": 97}, "failed", {"failed": 3}),
         ({"acked": 99, "received": 99}, "no_outcome", {"no_outcome": 1}),
+        ({"acked": 80, "received": 80, "aborted": 20}, "ok", {}),
+        ({"acked": 79, "received": 79, "aborted": 20}, "no_outcome", {"no_outcome": 1}),
         ({"acked": 99}, "ok", {}),
         ({"unexpected": 1}, "unexpected", {"unexpected": 1}),
         ({"out_of_order": 4}, "out_of_order", {"out_of_order": 4}),

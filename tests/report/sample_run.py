@@ -276,7 +276,7 @@ def _add_scope(
 def _counts(case: Case, sent: int, faults: dict[str, int]) -> dict[str, int]:
     lost = faults.get("lost_write", 0) + faults.get("unseen", 0)
     counts = dict.fromkeys(
-        ("failed", "lost_write", "unseen", "duplicate", "out_of_order", "corrupt", "unexpected"), 0
+        ("failed", "aborted", "lost_write", "unseen", "duplicate", "out_of_order", "corrupt", "unexpected"), 0
     )
     received = sent - lost if case.load.consumers else 0
     return counts | {"sent": sent, "acked": sent, "received": received} | faults

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from streamgauge.tables.faults import FAULTS, faults_checked, without_outcome
+from streamgauge.tables.faults import FAULTS, faults_checked, not_arrived_count, without_outcome
 
 COUNTS = {"sent": 10, "acked": 7, "failed": 1, "received": 8, "lost_write": 0, "unseen": 0, "corrupt": 0}
 
@@ -25,3 +25,9 @@ def test_both_sides_bound_what_was_never_heard_of_again() -> None:
     assert without_outcome(COUNTS, has_consumers=False, has_completions=True) == 2
     assert without_outcome(COUNTS, has_consumers=False, has_completions=False) == 0
     assert without_outcome(COUNTS | {"received": 9}, has_consumers=True, has_completions=True) == 0
+
+
+def test_what_was_aborted_as_planned_has_an_outcome() -> None:
+    aborted = COUNTS | {"acked": 5, "received": 5, "aborted": 3}
+    assert without_outcome(aborted, has_consumers=True, has_completions=True) == 1
+    assert not_arrived_count(aborted, has_consumers=True, has_completions=False) == 1

@@ -27,7 +27,7 @@ from streamgauge.drivers.contract import Driver, PacedProducer, Producer, Produc
 from streamgauge.payload.messages import maker_of, sequence_at
 from streamgauge.plan.agent_tasks import AgentTask, Stream
 from streamgauge.recording.columns import SendColumns
-from streamgauge.tables.events import ABORTED
+from streamgauge.tables.events import ABORTED, PLANNED_ABORT
 
 _FLUSH_DEADLINE_S = 60.0
 _WARM_UP_DEADLINE_S = 10.0
@@ -255,9 +255,9 @@ class Sending:
             try:
                 if is_to_abort:
                     self.client.abort()
-                    aborted.append("as the workload wants it")
+                    aborted.append(PLANNED_ABORT)
                 elif (why := self.client.commit()) is not None:
-                    aborted.append(why)
+                    aborted.append(f"{ABORTED}: {why}")
             except Exception as error:
                 failures.append(error)
 
@@ -271,7 +271,7 @@ class Sending:
         if failures:
             raise failures[0]
         if aborted:
-            self._columns.fail_from(first, f"{ABORTED}: {aborted[0]}")
+            self._columns.fail_from(first, aborted[0])
         self._columns.hold_from(sequence)
         acks.look()
         return sequence

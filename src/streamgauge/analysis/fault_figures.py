@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import TypeAdapter
 
-from streamgauge.analysis.joining.columns import Nullable, integers, nullable
+from streamgauge.analysis.joining.columns import Nullable, aborted_as_planned, integers, nullable
 from streamgauge.analysis.joining.groups import Bools, Integers
 from streamgauge.analysis.message_rows import messages_of
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S
@@ -161,10 +161,11 @@ class FaultCosts:
         intended, came = integers(part, "intended_ns"), arrived(part)
         at = intended + (_MISSING_NS if self._late_ns is None else self._late_ns)
         owner = np.searchsorted([began for began, _ in self._begun], at, side="right") - 1
-        is_failed = part["error"].is_valid().to_numpy()
+        has_error = part["error"].is_valid().to_numpy()
+        is_failed = has_error & ~aborted_as_planned(part["error"])
         acked = nullable(part, "acked_ns")
         copies = integers(part, "received_count")
-        is_lost = acked.valid & ~is_failed & (copies == 0) & (integers(part, "corrupt_count") == 0)
+        is_lost = acked.valid & ~has_error & (copies == 0) & (integers(part, "corrupt_count") == 0)
         is_lost &= self._has_consumers
         for place, (_, number) in enumerate(self._begun):
             own = owner == place

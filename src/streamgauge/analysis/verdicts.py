@@ -126,7 +126,7 @@ def _notes(row: Row) -> Iterator[Cause]:
         yield cause(CauseCode.MEASURES_ITSELF)
     if row["status_reason"]:
         yield cause(CauseCode.RECORDED, row["status_reason"])
-    unacked = row["sent"] - row["acked"] - row["failed"]
+    unacked = row["sent"] - row["acked"] - row["failed"] - row["aborted"]
     if row["has_completions"] and unacked > 0:
         yield cause(CauseCode.UNACKED, message_count=unacked)
     if row["created"]:

@@ -36,6 +36,8 @@ class Accounting(Part):
     """acknowledged without error"""
     failed: Count = 0
     """reported as not delivered"""
+    aborted: Count = 0
+    """in transactions that were aborted as planned"""
     received: Count = 0
     """at least one intact copy arrived"""
     lost_write: Count = 0

@@ -122,6 +122,8 @@ def accounting_tiles(case: Case) -> Tiles:
     tiles = []
     for name, title in COUNT_NAMES.items():
         count = getattr(case.accounting, name)
+        if name == "aborted" and not count:
+            continue
         is_fault = name in FAULTS
         tone = (Tone.BAD if count else Tone.GOOD) if is_fault else Tone.PLAIN
         is_checked = name in checked if is_fault else asked.get(name, True)
@@ -138,10 +140,12 @@ def _shares(case: Case) -> list[Shares]:
     if not case.parameters.consumers:
         return []
     lost = counts.lost_write + counts.unseen
+    rest = counts.sent - counts.received - lost
     shares = [
         Share("received", counts.received, Tone.GOOD),
         Share("lost or unseen", lost, Tone.BAD),
-        Share("failed, damaged or without outcome", max(0, counts.sent - counts.received - lost), Tone.WARN),
+        Share("aborted as planned", counts.aborted, Tone.PLAIN),
+        Share("failed, damaged or without outcome", max(0, rest - counts.aborted), Tone.WARN),
     ]
     words = ", ".join(f"{_share_text(s.count, counts.sent)} {s.name}" for s in shares if s.count)
     return [Shares(f"Of {count_text(counts.sent)} sent: {words}.", shares)]

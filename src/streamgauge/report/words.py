@@ -46,6 +46,7 @@ COUNT_NAMES = {
     "sent": "sent",
     "acked": "acked",
     "failed": "failed",
+    "aborted": "aborted",
     "received": "received",
     "lost_write": "lost-write",
     "unseen": "unseen",

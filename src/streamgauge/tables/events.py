@@ -17,6 +17,8 @@ BROKER_TIME_NONE, BROKER_TIME_CREATE, BROKER_TIME_APPEND = 0, 1, 2
 
 ABORTED = "aborted"
 """How the `error` of a message begins whose transaction was aborted: whoever reads it reads too much."""
+PLANNED_ABORT = f"{ABORTED}: as the workload wants it"
+"""The whole `error` of one that was aborted on purpose: no failure."""
 
 CLOCK_MARK = "clock"
 """A mark that is only a reading of the clock, taken by whoever leads the agent."""

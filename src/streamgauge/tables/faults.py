@@ -34,12 +34,13 @@ def without_outcome(counts: Mapping[str, int], *, has_consumers: bool, has_compl
 
     Both sides bound it: what the producer never heard of, and what no consumer saw or missed.
     """
-    unanswered = counts["sent"] - counts["acked"] - counts["failed"]
+    aborted = _aborted(counts)
+    unanswered = counts["sent"] - counts["acked"] - counts["failed"] - aborted
     if not has_consumers and not has_completions:
         return 0  # nobody asked, neither here nor there
     if has_consumers:
         seen_or_missed = ("failed", "received", "lost_write", "unseen", "corrupt")
-        unanswered = min(unanswered, counts["sent"] - sum(counts[name] for name in seen_or_missed))
+        unanswered = min(unanswered, counts["sent"] - aborted - sum(counts[name] for name in seen_or_missed))
     return max(0, unanswered)
 
 
@@ -47,4 +48,10 @@ def not_arrived_count(counts: Mapping[str, int], *, has_consumers: bool, has_com
     """Without delivery reports nothing is known to be acknowledged; but what was sent is to arrive."""
     if has_completions or not has_consumers:
         return 0
-    return max(counts["sent"] - counts["failed"] - counts["received"] - counts["corrupt"], 0)
+    told = counts["failed"] + _aborted(counts) + counts["received"] + counts["corrupt"]
+    return max(counts["sent"] - told, 0)
+
+
+def _aborted(counts: Mapping[str, int]) -> int:
+    """On purpose; results of older versions do not count them."""
+    return counts.get("aborted") or 0

@@ -79,6 +79,7 @@ ACCOUNTING = Table(
         Column("sent", "int64", "handed to the client library"),
         Column("acked", "int64", "acknowledged without error"),
         Column("failed", "int64", "reported as not delivered"),
+        Column("aborted", "int64", "in transactions that were aborted as planned", is_new=True),
         Column("received", "int64", "messages of which at least one intact copy arrived"),
         Column("lost_write", "int64", "acked, never seen, although a later offset of its partition was"),
         Column("unseen", "int64", "acked, never seen, and nothing later in its partition was either"),

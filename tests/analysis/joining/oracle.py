@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from streamgauge.tables.events import BROKER_TIME_APPEND, BROKER_TIME_NONE, CORRUPT, INTACT
+from streamgauge.tables.events import BROKER_TIME_APPEND, BROKER_TIME_NONE, CORRUPT, INTACT, PLANNED_ABORT
 
 Row = dict[str, Any]
 _SECOND_NS = 1_000_000_000
@@ -120,7 +120,8 @@ def counts_of(told: Told) -> dict[tuple[Any, ...], Counter[str]]:
         counts = Counter(
             sent=1,
             acked=int(_is_acked(send)),
-            failed=int(send["error"] is not None),
+            failed=int(send["error"] not in (None, PLANNED_ABORT)),
+            aborted=int(send["error"] == PLANNED_ABORT),
             received=int(message["received_count"] > 0),
             lost_write=int(is_missing and is_passed),
             unseen=int(is_missing and not is_passed),

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from streamgauge.core.findings import FindingKind
-from streamgauge.tables.events import ABORTED, CORRUPT, UNEXPECTED
+from streamgauge.tables.events import ABORTED, CORRUPT, PLANNED_ABORT, UNEXPECTED
 from tests.analysis.recorded import CaseEvents, Row
 
 
@@ -35,7 +35,7 @@ class MadeLog:
             for record in [
                 left[place].pop(0) for _ in range(min(len(left[place]), self.random.randint(1, 9)))
             ]:
-                case.receive(record, consumer=places.index(place) % consumers)
+                case.receive(record, consumer=record.get("reader", places.index(place) % consumers))
         for record in self.extra:
             place = (record["topic"], record["partition"])
             case.receive(record, consumer=record.get("consumer", places.index(place) % consumers))
@@ -80,6 +80,44 @@ def clean_log(name: str, seed: int) -> MadeLog:
             ends[place] += 1
     made.sends = case.sends
     return made
+
+
+def transactional_log(name: str, seed: int) -> MadeLog:
+    """Every third transaction is aborted on purpose: it lies in the log, and nobody reads it."""
+    made, messages = clean_log(name, seed), 5
+    made.load |= {"acks": "all", "transactions": {"messages": messages, "abort_every": 3}}
+    for send in made.sends:
+        if send["sequence"] // messages % 3 == 2:
+            send["error"] = PLANNED_ABORT
+    for log in made.logs.values():
+        log[:] = [record for record in log if record["send"]["error"] != PLANNED_ABORT]
+    return made
+
+
+def group_log(name: str, seed: int) -> MadeLog:
+    """Partitions change hands while they are read, and who takes over begins where the last commit was."""
+    made = clean_log(name, seed)
+    members = len(made.logs)
+    made.load |= {"subscription": "group", "consumers": members}
+    for log in made.logs.values():
+        readers = [made.random.randrange(members) for _ in range(2)]
+        cut = made.random.randint(1, len(log) - 1)
+        again = made.random.randint(0, min(3, cut))
+        before = [record | {"reader": readers[0]} for record in log[:cut]]
+        log[:] = before + [record | {"reader": readers[1]} for record in log[cut - again :]]
+    return made
+
+
+def retried_log(name: str, seed: int) -> MadeLog:
+    """Without idempotence: what is sent again may lie there twice, and behind what was sent later."""
+    made = clean_log(name, seed)
+    duplicate(made)
+    reordered(made)
+    return made
+
+
+CLEAN: tuple[Callable[[str, int], MadeLog], ...] = (clean_log, transactional_log, group_log)
+"""Nothing that is promised is broken."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from streamgauge.analysis.joining.facts import Clock
 from streamgauge.analysis.joining.groups import Bools, Integers
 from streamgauge.tables.column import fields
+from streamgauge.tables.events import PLANNED_ABORT
 
 PARTITION_KEY = [*fields(pa.string(), "case"), *fields(pa.int32(), "topic", "partition")]
 """What a row about a partition begins with."""
@@ -79,3 +80,11 @@ def arrow(column: Any, kind: pa.DataType) -> Any:
     if isinstance(column, np.ndarray):
         return pa.array(column).cast(kind, safe=False)
     return column
+
+
+def aborted_as_planned(error: pa.ChunkedArray) -> Bools:
+    """Of messages: whose transaction was aborted on purpose."""
+    if error.null_count == len(error):
+        return np.zeros(len(error), bool)
+    found: Bools = pc.fill_null(pc.equal(error, PLANNED_ABORT), False).to_numpy()
+    return found

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from streamgauge.analysis.joining.columns import (
     Nullable,
+    aborted_as_planned,
     arrow,
     integers,
     looked_up,
@@ -59,12 +60,14 @@ class Messages:
     corrupt_count: Integers
     error: pa.ChunkedArray
     is_failed: Bools
+    is_aborted: Bools
+    """Its transaction was aborted as planned: neither acknowledged nor failed."""
     unsent_keys: Integers
     """Of records that belong to none of these messages."""
 
     @property
     def is_acked(self) -> Bools:
-        return self.acked_ns.valid & ~self.is_failed
+        return self.acked_ns.valid & ~self.is_failed & ~self.is_aborted
 
     @property
     def second(self) -> Integers:
@@ -130,11 +133,11 @@ def join_messages(
     found, is_received = _matched(keys, copies.keys)
     clocks, offset, error = facts.producer_clocks, nullable(sends, "offset"), sends["error"]
     acked = nullable(sends, "acked_ns")
-    is_failed = error.is_valid().to_numpy()
+    has_error, is_aborted = error.is_valid().to_numpy(), aborted_as_planned(error)
     topic, partition = integers(sends, "topic"), nullable(sends, "partition")
     damaged = _damaged_records(facts, sends, topic, partition, offset)
     # At the place of an acknowledged send, a record that is not ours is that send, damaged.
-    damaged = np.where(acked.valid & ~is_failed, damaged, 0)
+    damaged = np.where(acked.valid & ~has_error, damaged, 0)
     return Messages(
         facts,
         producer,
@@ -153,7 +156,8 @@ def join_messages(
         is_received & _taken(copies.is_overtaken, found),
         damaged,
         error,
-        is_failed,
+        has_error & ~is_aborted,
+        is_aborted,
         _unsent(copies.keys, found, is_received),
     )
 

@@ -35,9 +35,9 @@ def may_go(
     is_intact = integers(receives, "state") == INTACT
     is_well = may & ~messages.is_failed & ~messages.out_of_order & (messages.corrupt_count == 0)
     if completions:
-        is_well &= messages.is_acked
+        is_well &= messages.is_acked | messages.is_aborted
     if messages.facts.consumers:
-        is_well &= messages.received_count == 1
+        is_well &= messages.received_count == np.where(messages.is_aborted, 0, 1)
     else:
         is_well &= messages.received_count == 0
     is_well &= ~np.isin(keys, _misplaced(keys, sends, own, receives, is_intact))

@@ -134,7 +134,7 @@ def _row(case: Case, harness: Case | None) -> TransportRow:
         validity=case.validity.verdict,
         messages=counts.sent,
         received=counts.received,
-        lost=max(0, counts.sent - counts.failed - counts.received),
+        lost=max(0, counts.sent - counts.failed - counts.aborted - counts.received),
         failed=counts.failed,
         duplicate=counts.duplicate,
         sent_per_s=case.throughput.sent_messages_per_s,
