@@ -93,3 +93,15 @@ def test_records_of_which_no_send_is_known_are_in_a_slice_too():
     [one] = planned(groups("receives", [(0, 500)]))
 
     assert (one.sends, len(one.receives)) == ((), 1)
+
+
+def test_a_row_group_without_any_offset_is_told_from_one_of_which_nothing_is_known(tmp_path):
+    rows = pa.table({"offset": pa.array([None, None, 5, None], pa.int64())})
+
+    def read(**how):
+        pq.write_table(rows, tmp_path / "f.parquet", row_group_size=2, **how)
+        metadata = pq.ParquetFile(tmp_path / "f.parquet").metadata
+        return [(group.offsets, group.is_unplaced) for group in row_groups("sends", "001", "f", metadata)]
+
+    assert read() == [(None, True), ((5, 5), False)]
+    assert read(write_statistics=False) == [(None, False), (None, False)]

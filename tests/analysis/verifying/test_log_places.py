@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from streamgauge.analysis.feeding.slices import RowGroup
+from streamgauge.analysis.verifying import log_places
 from streamgauge.analysis.verifying.log_places import LogPlaces, check_places
 from streamgauge.core.findings import Example
 from streamgauge.tables.events import RECEIVES, SENDS
@@ -27,7 +29,10 @@ def looked_at(case: CaseEvents, stretch_rows: int, *, knows_offsets: bool = True
         for number in range(-(-table.num_rows // _GROUP)):
             offsets = [o for o in table.slice(number * _GROUP, _GROUP)["offset"].to_pylist() if o is not None]
             reach = (min(offsets), max(offsets)) if offsets and knows_offsets else None
-            groups.append(RowGroup(name, "001", name, number, _GROUP, None, None, offsets=reach))
+            is_unplaced = knows_offsets and not offsets
+            groups.append(
+                RowGroup(name, "001", name, number, _GROUP, None, None, None, reach, is_unplaced=is_unplaced)
+            )
     asked: list[RowGroup] = []
 
     def read(group: RowGroup, columns: list[str]) -> pa.Table:
@@ -91,3 +96,25 @@ def test_nothing_is_said_of_what_has_no_place() -> None:
     assert (failed["offset"], unheard["offset"]) == (3, 4)
     assert found.conflict_count == 0
     assert not len(found.unread)
+
+
+def test_where_all_failed_for_a_while_a_log_is_still_looked_at_in_stretches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case = log(1)
+    for send in case.sends[200:300]:
+        send |= {"offset": None, "partition": None, "error": "timed out"}
+    stretches = list[int]()
+    within = log_places._Rows.within
+
+    def counting(*given: Any) -> Any:
+        rows = within(*given)
+        stretches.append(len(rows.key))
+        return rows
+
+    monkeypatch.setattr(log_places._Rows, "within", counting)
+    found, _ = looked_at(case, 100)
+
+    assert found.conflict_count == 1
+    assert max(stretches) <= 150
+    assert sum(stretches) == 500 + 600

@@ -57,6 +57,8 @@ class RowGroup:
     """Least and greatest; None when the file does not say."""
     intended_ns: tuple[int, int] | None = None
     offsets: tuple[int, int] | None = None
+    is_unplaced: bool = False
+    """The file says that none of them has an offset: all failed, or nobody said where they are."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ def row_groups(table: str, case: str, file: str, metadata: Any) -> Iterator[RowG
             _range(group.column(places[name])) if name in places else None
             for name in ("producer", "sequence", "intended_ns", "offset")
         )
-        yield RowGroup(table, case, file, number, group.num_rows, *ends)
+        is_unplaced = "offset" in places and _is_null(group.column(places["offset"]), group.num_rows)
+        yield RowGroup(table, case, file, number, group.num_rows, *ends, is_unplaced=is_unplaced)
 
 
 def by_case(groups: Iterable[RowGroup]) -> dict[str, list[RowGroup]]:
@@ -138,3 +141,9 @@ def _last(ends: tuple[int, int] | None) -> int:
 def _range(column: Any) -> tuple[int, int] | None:
     known = column.statistics
     return (known.min, known.max) if known is not None and known.has_min_max else None
+
+
+def _is_null(column: Any, rows: int) -> bool:
+    """Every value, by the file's own account; without statistics nobody knows."""
+    known = column.statistics
+    return bool(known is not None and known.has_null_count and known.null_count == rows)

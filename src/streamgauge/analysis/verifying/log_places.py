@@ -51,6 +51,8 @@ def check_places(
     rolled: RollUp | None = None,
 ) -> LogPlaces:
     """`groups`: sends and receives of one case, but for what was rolled up."""
+    # Where a fault lets everything fail there are row groups without a place, of which nothing is asked here.
+    groups = [group for group in groups if not group.is_unplaced]
     found, unread = LogPlaces(), list[Integers]()
     for low, high in _stretches(groups, stretch_rows):
         # One by one: of many producers nearly every row group has a few rows of the stretch.
