@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,9 +64,10 @@ def test_a_stall_is_detected_and_recovered_from(tmp_path: Path) -> None:
 
 
 def test_each_fault_is_charged_with_its_own(tmp_path: Path) -> None:
-    case = every_ms(5000, fault_at_s=1.0, heals_at_s=1.5)
+    case = every_ms(6000, fault_at_s=1.0, heals_at_s=1.5)
     lost = case.receives.pop(4200)
     case.receive(case.sends[4300], received_ns=START_NS + 4305 * MS)
+    case.receive(case.sends[4400], received_ns=START_NS + 4405 * MS, offset=90_000)
 
     _, [first, second, never] = figures(
         tmp_path,
@@ -77,7 +79,8 @@ def test_each_fault_is_charged_with_its_own(tmp_path: Path) -> None:
 
     assert lost["sequence"] == 4200
     assert (first.lost_count, first.duplicate_count, first.late_count > 0) == (0, 0, True)
-    assert (second.lost_count, second.duplicate_count, second.late_count) == (1, 1, 0)
+    assert (second.lost_count, second.late_count) == (1, 0)
+    assert (second.duplicate_count, second.redelivered_count) == (1, 1)
     # When the lost one would have been late: that it is lost nobody knew before.
     assert second.detect_s == second.recover_s == pytest.approx(0.2202)
     assert (second.is_recovered, second.ended_s) == (True, None)
@@ -92,6 +95,63 @@ def test_who_is_still_late_in_the_end_has_not_recovered(tmp_path: Path) -> None:
     assert not found.is_recovered
     assert found.recover_s is None
     assert found.late_count == 1000
+
+
+def failing(count: int, *, from_s: float, until_s: float, **given: Any) -> CaseEvents:
+    """One message a ms; those due meanwhile get nowhere, and that is said after 300 ms, if anything is."""
+    case = CaseEvents("faulty", load={"messages": count, "rate": 1000})
+    for sequence in range(count):
+        if from_s <= sequence / 1000 < until_s:
+            told = {"acked_ns": START_NS + (sequence + 300) * MS, "error": "timed out"} | given
+            case.send(sequence, partition=None, offset=None, **told)
+        else:
+            case.receive(case.send(sequence))
+    return case
+
+
+NEVER = 1e9
+
+
+def test_where_all_fail_from_the_fault_on_nothing_recovered(tmp_path: Path) -> None:
+    _, [found] = figures(tmp_path, failing(4000, from_s=2.0, until_s=NEVER), record(2.0))
+
+    assert (found.is_recovered, found.recover_s) == (False, None)
+    assert (found.failed_count, found.late_count, found.unanswered_count) == (2000, 0, 0)
+    assert found.detect_s == pytest.approx(0.3)
+
+
+def test_where_they_fail_and_then_arrive_it_is_over_when_the_last_one_was_told(tmp_path: Path) -> None:
+    _, [found] = figures(tmp_path, failing(5000, from_s=2.0, until_s=3.0), record(2.0))
+
+    assert found.is_recovered
+    assert found.recover_s == pytest.approx(0.999 + 0.3)
+    assert (found.failed_count, found.lost_count) == (1000, 0)
+
+
+def test_of_what_nothing_was_heard_again_it_is_counted_and_over_when_it_would_have_been_late(
+    tmp_path: Path,
+) -> None:
+    silent: dict[str, Any] = {"acked_ns": None, "error": None}
+    _, [heals] = figures(tmp_path / "heals", failing(5000, from_s=2.0, until_s=3.0, **silent), record(2.0))
+    _, [ends] = figures(tmp_path / "ends", failing(4000, from_s=2.0, until_s=NEVER, **silent), record(2.0))
+
+    assert (heals.unanswered_count, heals.failed_count, heals.lost_count) == (1000, 0, 0)
+    assert heals.detect_s == pytest.approx(0.0202)
+    assert heals.recover_s == pytest.approx(0.999 + 0.0202)
+    assert (ends.is_recovered, ends.recover_s, ends.unanswered_count) == (False, None, 2000)
+
+
+def test_a_hiccup_long_after_it_was_over_is_counted_and_not_waited_for(tmp_path: Path) -> None:
+    case = CaseEvents("faulty", load={"messages": 600, "rate": 20})
+    for sequence in range(600):
+        due_ns = START_NS + sequence * 50 * MS
+        took_ms = 400 if 40 <= sequence < 60 or sequence in (500, 501) else 2
+        case.receive(case.send(sequence, intended_ns=due_ns), received_ns=due_ns + took_ms * MS)
+
+    _, [found] = figures(tmp_path, case, record(2.0, 4.0))
+
+    assert found.recover_s == pytest.approx(0.95 + 0.4)
+    assert (found.late_count, found.later_count, found.is_recovered) == (22, 2, True)
 
 
 def test_a_planned_fault_is_the_one_cause_for_which_no_steady_figure_is_quoted(tmp_path: Path) -> None:

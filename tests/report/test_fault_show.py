@@ -28,6 +28,9 @@ KILL = FaultFigures(
     late_count=46_000,
     longest_ms=9100.0,
     lost_count=3,
+    unanswered_count=7,
+    later_count=2,
+    redelivered_count=5,
 )
 
 
@@ -43,7 +46,10 @@ def test_every_fault_is_a_row_and_a_loss_is_bad() -> None:
         9.25,
     )
     assert (named["lost"].value, named["lost"].tone) == (3, Tone.BAD)
+    assert (named["unanswered"].value, named["unanswered"].tone) == (7, Tone.BAD)
+    assert (named["later"].value, named["later"].tone) == (2, Tone.WARN)
     assert (named["duplicate"].value, named["duplicate"].tone) == (0, Tone.PLAIN)
+    assert (named["redelivered"].value, named["redelivered"].tone) == (5, Tone.WARN)
     assert table.note is not None
     assert "12.50 ms" in table.note
 

@@ -129,8 +129,8 @@ def _analyze_messages(
     judged = verdicts(case_figures(plan, read_status(run), tables, found_beside))
     for table, rows in zip((results.VERDICTS, results.CAUSES), judged, strict=True):
         write_rows(run, table, pa.Table.from_pylist(rows, schema=table.arrow_schema()))
-    verify(run, plan, of_messages(found), rolled)
-    fault_figures(run, plan, fed.starts_ns)
+    verified = verify(run, plan, of_messages(found), rolled)
+    fault_figures(run, plan, fed.starts_ns, verified.written_again)
 
 
 def of_messages(found: Sequence[RowGroup]) -> list[RowGroup]:

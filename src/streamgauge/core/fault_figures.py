@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+CALM_S = 5
+"""After so many seconds without a message that was hit, a fault is recovered from."""
+
 
 class FaultEffects(BaseModel):
     """What a fault did, as far as who did it could see; null: that cannot come of it."""
@@ -44,10 +47,10 @@ class FaultFigures(BaseModel):
     detect_s: float | None = None
     """from the fault until the first message was late or lost, or known to have failed; null: none was"""
     recover_s: float | None = None
-    """from the fault until the last late message had come, or the last lost one would have been late; null:
-    none was either, or it never recovered"""
+    """from the fault until, for 5 s, no message was late, lost, failed or without outcome: when the last one
+    before that had come, or was given up; null: none was hit, or it never recovered"""
     is_recovered: bool = True
-    """false: the last messages before the next fault, or the end, were still late or lost"""
+    """false: in the last second before the next fault, or the end, messages were still hit"""
     late_count: int = 0
     longest_ms: float | None = None
     """the longest latency"""
@@ -55,7 +58,13 @@ class FaultFigures(BaseModel):
     """reported as not delivered"""
     lost_count: int = 0
     """acknowledged, and never received"""
+    unanswered_count: int = 0
+    """without outcome: no ack, no failure, no copy"""
+    later_count: int = 0
+    """of all these: messages that were hit after it had recovered"""
     duplicate_count: int = 0
-    """copies beyond the first"""
+    """written twice: copies at another offset"""
+    redelivered_count: int = 0
+    """read again at the same offset, or where there are no offsets"""
     effects: FaultEffects | None = None
     """what else it did; null: nothing that is known"""

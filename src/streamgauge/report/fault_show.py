@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from streamgauge.core.fault_figures import FaultEffects, FaultFigures
+from streamgauge.core.fault_figures import CALM_S, FaultEffects, FaultFigures
 from streamgauge.report.medium import Tone
 from streamgauge.report.plot_parts import Band
 from streamgauge.report.quantities import digits_text, ms_text
@@ -25,7 +25,10 @@ _COLUMNS = (
     Column("longest", Unit.MS),
     Column("failed", Unit.COUNT),
     Column("lost", Unit.COUNT),
+    Column("unanswered", Unit.COUNT),
+    Column("later", Unit.COUNT),
     Column("duplicate", Unit.COUNT),
+    Column("redelivered", Unit.COUNT),
 )
 _EFFECTS = Column("effect")
 
@@ -41,7 +44,8 @@ def fault_blocks(
         "Nothing was received before the first fault, so it is not known what is late."
         if known is None
         else f"{counted} is late if it took more than {ms_text(known)}: ten times the median, or twice the "
-        "99th percentile, before the first fault. Times count from the fault."
+        "99th percentile, before the first fault. Times count from the fault; it is recovered from when for "
+        f"{CALM_S} s none is late, lost, failed or unanswered."
     )
     problems = [Note(f"{one.kind}: {one.problem}", Tone.WARN) for one in faults if one.problem]
     has_effects = any(one.effects for one in faults)
@@ -64,7 +68,10 @@ def _row(one: FaultFigures, *, has_effects: bool) -> TableRow:
         one.longest_ms,
         _fault_cell(one.failed_count),
         _fault_cell(one.lost_count),
+        _fault_cell(one.unanswered_count),
+        Cell(one.later_count, Tone.WARN if one.later_count else Tone.PLAIN),
         _fault_cell(one.duplicate_count),
+        Cell(one.redelivered_count, Tone.WARN if one.redelivered_count else Tone.PLAIN),
         *([_effect_words(one.effects)] if has_effects else []),
     )
 

@@ -40,7 +40,7 @@ def verified(run: Recorded) -> Verification:
         group for table in (events.SENDS, events.RECEIVES) for group in checked_events(run.run, plan, table)
     ]
     feed_here(run.run, plan, groups, {})
-    return verify(run.run, plan, groups)
+    return verify(run.run, plan, groups).found
 
 
 def recorded(

@@ -7,7 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from streamgauge.analysis.fault_figures import FIGURES, FaultCosts, late_over_ms
+from streamgauge.analysis.fault_costs import FaultCosts
+from streamgauge.analysis.fault_figures import FIGURES, late_over_ms
 from streamgauge.analysis.joining.columns import integers
 from streamgauge.core.fault_figures import FaultEffects
 from streamgauge.core.run_dir import RunDir
@@ -76,7 +77,7 @@ def test_what_was_missed_is_charged_to_the_fault_and_it_is_over_when_all_comes_a
     due = due_updates(sent(*[NO_KEY] * 8), clients(c1=NO_KEY), updates(*came))
     before = due.slice(0, 3)
     late_ms = late_over_ms(integers(before, "received_ns") - integers(before, "intended_ns"))
-    costs = FaultCosts([record(3.5)], late_ms, has_consumers=True)
+    costs = FaultCosts([record(3.5)], late_ms)
     costs.add(due)
 
     [found] = costs.figures(start_ns=S)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from streamgauge.analysis.fault_figures import BEFORE_NS, arrived
+from streamgauge.analysis.fault_costs import arrived
+from streamgauge.analysis.fault_figures import BEFORE_NS
 from streamgauge.analysis.joining.columns import integers
 from streamgauge.analysis.joining.groups import Bools
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S

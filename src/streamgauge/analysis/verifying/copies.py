@@ -24,6 +24,8 @@ COPIED = ["consumer", "arrival", "state", "producer", "sequence", "topic", "part
 class Copies:
     written_again: int = 0
     read_again: int = 0
+    written_keys: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Sorted: of each message that was written again, once for each time."""
     written: list[Example] = field(default_factory=list)
     read: list[Example] = field(default_factory=list)
 
@@ -46,6 +48,7 @@ def sort_out(repeated: Integers, parts: Iterable[pa.Table]) -> Copies:
     again = np.flatnonzero(is_same_message & is_same_place) + 1
     elsewhere = np.flatnonzero(is_same_message & ~is_same_place) + 1
     found.read_again, found.written_again = len(again), len(elsewhere)
+    found.written_keys = key[elsewhere]
     own = {name: values[order] for name, values in rows.items()}
     found.read = [_example(own, row) for row in again[:MOST_EXAMPLES].tolist()]
     found.written = [

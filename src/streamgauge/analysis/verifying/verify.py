@@ -8,7 +8,8 @@ single message shows: one offset with two messages, a reader that goes back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ import pyarrow as pa
 from streamgauge.analysis.feeding.reading import read_groups, rows_by_case
 from streamgauge.analysis.feeding.slices import RowGroup, by_case
 from streamgauge.analysis.joining.columns import integers, message_keys
+from streamgauge.analysis.joining.groups import Integers
 from streamgauge.analysis.message_rows import messages_of
 from streamgauge.analysis.rolling.late_copies import is_of_rolled_up, late_copies
 from streamgauge.analysis.verifying.copies import COPIED, Copies, sort_out
@@ -41,9 +43,15 @@ from streamgauge.tables.events import CORRUPT, INTACT, RECEIVES, SENDS, UNEXPECT
 NOTHING_ROLLED: Mapping[str, RollUp] = {}
 
 
+class Verified(NamedTuple):
+    found: Verification
+    written_again: Mapping[str, Integers]
+    """By case the sorted keys of messages at more than one offset, one for each copy."""
+
+
 def verify(
     run: RunDir, plan: Plan, groups: Sequence[RowGroup], rolled: Mapping[str, RollUp] = NOTHING_ROLLED
-) -> Verification:
+) -> Verified:
     """`groups`: of sends and receives that were not rolled up. Table `messages` has been written."""
     own = by_case(groups)
     noted: Mapping[str, Any] = run.read_json(run.environment) if run.has(run.environment) else {}
@@ -59,7 +67,7 @@ def verify(
         run=plan.run, cases=tuple(log.verification(ended.get(name)) for name, log in logs.items())
     )
     run.write_text(run.verification, found.model_dump_json(indent=1) + "\n")
-    return found
+    return Verified(found, {case: log.copies.written_keys for case, log in logs.items()})
 
 
 class _Log:
@@ -92,10 +100,15 @@ class _Log:
     def _read(self, group: RowGroup, columns: list[str]) -> pa.Table:
         return read_groups(self._run, RECEIVES if group.table == RECEIVES.name else SENDS, [group], columns)
 
+    @cached_property
+    def copies(self) -> Copies:
+        """When all messages were added."""
+        repeated = self.fates.repeated
+        return sort_out(repeated, self._records(COPIED)) if len(repeated) else Copies()
+
     def verification(self, ended: CaseStatus | None) -> CaseVerification:
         """When all messages were added. `ended`: None if the case was not begun."""
-        fates, polls, repeated = self.fates, self._polls, self.fates.repeated
-        copies = sort_out(repeated, self._records(COPIED)) if len(repeated) else Copies()
+        fates, polls, copies = self.fates, self._polls, self.copies
         unsent = polls.intact_count - fates.copies_count - self._late.count
         found: dict[FindingKind, tuple[int, Iterable[Example]]] = {
             kind: (fates.counts[kind], fates.examples[kind]) for kind in FindingKind

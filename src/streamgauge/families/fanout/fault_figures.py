@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamgauge.analysis.fault_figures import FaultCosts, late_over_ms, write_fault_figures
+from streamgauge.analysis.fault_costs import FaultCosts
+from streamgauge.analysis.fault_figures import late_over_ms, write_fault_figures
 from streamgauge.analysis.joining.columns import integers
 from streamgauge.analysis.joining.groups import Integers
 from streamgauge.analysis.storage import read_few_events
@@ -44,7 +45,7 @@ def _figures_of(
     began_ns = min((fault.began_ns for fault in faults if fault.began_ns is not None), default=0)
     before = due.filter(pc.less(due["received_ns"], began_ns))
     late_ms = late_over_ms(integers(before, "received_ns") - integers(before, "intended_ns"))
-    costs = FaultCosts(faults, late_ms, has_consumers=True)
+    costs = FaultCosts(faults, late_ms)
     costs.add(due)
     effects = outage_effects(faults, read_few_events(run, OUTAGES, case))
     return [
