@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import pytest
 
@@ -30,22 +30,28 @@ class Noise(Fault):
     spec_model = NoiseSpec
     words = needs = "nothing"
     done: list[tuple[str, float]]
-    fails = False
+    fails: ClassVar[dict[str, Exception]] = {}
     looks = 0
 
     def begin(self) -> str:
-        if self.fails:
-            raise CaseFailed("there is nobody to disturb")
+        self._fail("begin")
         self.done.append(("begin", self.spec.at))
         return "everybody"
 
+    def _fail(self, step: str) -> None:
+        if step in self.fails:
+            raise self.fails[step]
+
     def look(self) -> None:
         self.looks += 1
+        self._fail("look")
 
     def end(self) -> None:
+        self._fail("end")
         self.done.append(("end", self.spec.at))
 
     def effects(self) -> FaultEffects:
+        self._fail("effects")
         return FaultEffects(refused_count=self.looks)
 
 
@@ -68,7 +74,7 @@ class Stage:
 
 @pytest.fixture
 def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
-    Noise.done, Noise.fails = [], False
+    Noise.done, Noise.fails = [], {}
     monkeypatch.setattr(fault_schedule, "fault_class", lambda kind: Noise)
     return Stage()
 
@@ -138,7 +144,7 @@ def test_what_was_not_due_before_the_end_never_happens(stage: Stage) -> None:
 
 
 def test_one_that_cannot_be_done_says_why_and_is_not_taken_back(stage: Stage) -> None:
-    Noise.fails = True
+    Noise.fails["begin"] = CaseFailed("there is nobody to disturb")
     schedule = stage.schedule(noise(0, 0.01))
 
     schedule.begin(now_ns())
@@ -148,3 +154,59 @@ def test_one_that_cannot_be_done_says_why_and_is_not_taken_back(stage: Stage) ->
     assert schedule.records[0].problem == "there is nobody to disturb"
     assert Noise.done == []
     assert stage.told == ["fault: noise could not be done: there is nobody to disturb"]
+
+
+@pytest.mark.parametrize("step", ["begin", "look", "end", "effects"])
+def test_whatever_goes_wrong_is_its_problem_and_what_is_known_is_noted(
+    stage: Stage, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Noise, "look_s", 0.005)
+    Noise.fails[step] = ProcessLookupError("no such process")
+    schedule = stage.schedule(noise(0, 0.02))
+
+    schedule.begin(now_ns())
+    wait_for(lambda: not any(thread.is_alive() for thread in schedule._threads))
+    schedule.close()
+
+    [record] = stage.noted[-1]
+    assert record == schedule.records[0]
+    assert record.problem == "ProcessLookupError: no such process"
+    assert record.began_ns is not None
+    assert (record.ended_ns is None) == (step in ("begin", "end"))
+    assert Noise.done == {"begin": [], "end": [("begin", 0.0)]}.get(step, [("begin", 0.0), ("end", 0.0)])
+    assert "ProcessLookupError: no such process" in stage.told[-1]
+
+
+def test_that_it_has_begun_is_noted_before_it_is_done(stage: Stage) -> None:
+    class Slow(Exception):
+        """Seen in place of what a fault does."""
+
+    noted_before: list[bool] = []
+
+    def look_first() -> str:
+        noted_before.append(stage.noted[-1][0].began_ns is not None)
+        raise Slow
+
+    schedule = stage.schedule(noise(0, 0.01))
+    schedule._planned[0].fault.begin = look_first  # type: ignore[method-assign]
+
+    schedule.begin(now_ns())
+    wait_for(lambda: schedule.records[0].problem is not None)
+    schedule.close()
+
+    assert noted_before == [True]
+
+
+def test_where_nothing_can_be_noted_it_is_taken_back_all_the_same(stage: Stage) -> None:
+    schedule = stage.schedule(noise(0, 0.01))
+
+    def full(records: Sequence[FaultRecord]) -> None:
+        raise OSError(28, "No space left on device")
+
+    schedule._note = full
+    schedule.begin(now_ns())
+    wait_for(lambda: schedule.records[0].ended_ns is not None)
+    schedule.close()
+
+    assert Noise.done == [("begin", 0.0), ("end", 0.0)]
+    assert "No space left on device" in (schedule.records[0].problem or "")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from streamgauge.core.clock import NS_PER_S, now_ns
@@ -80,31 +81,51 @@ class FaultSchedule:
         if self._is_over.wait(max(0.0, (begin_ns - now_ns()) / NS_PER_S)):
             return
         planned.note(began_ns=now_ns())
-        try:
+        with self._noting(planned):
+            self._keep()  # whoever is killed while it is done has said so
+        with self._noting(planned):
             target = planned.fault.begin()
             planned.note(target=target, done_ns=now_ns())
             self._tell(f"fault: {spec.kind} of {target}")
-        except StreamgaugeError as error:
-            planned.note(problem=str(error))
-            self._tell(f"fault: {spec.kind} could not be done: {error}")
-        self._keep()
-        if planned.record.problem is not None:
-            return
-        self._outlast(planned.fault)
-        try:
+        is_done = planned.record.done_ns is not None
+        with self._noting(planned):
+            self._keep()
+        if is_done:
+            self._take_back(planned)
+
+    def _take_back(self, planned: _Planned) -> None:
+        with self._noting(planned):
+            self._outlast(planned)
+        with self._noting(planned):
             planned.fault.end()
             planned.note(ended_ns=now_ns())
-        except StreamgaugeError as error:
-            planned.note(problem=str(error))
-        planned.note(effects=planned.fault.effects())
-        self._keep()
+        with self._noting(planned):
+            planned.note(effects=planned.fault.effects())
+        with self._noting(planned):
+            self._keep()
 
-    def _outlast(self, fault: Fault) -> None:
+    @contextmanager
+    def _noting(self, planned: _Planned) -> Iterator[None]:
+        """Whatever goes wrong is said of this fault, the first of it; its thread goes on."""
+        try:
+            yield
+        except Exception as error:
+            ours = isinstance(error, StreamgaugeError)
+            said = str(error) if ours else f"{type(error).__name__}: {error}"
+            if planned.record.problem is None:
+                planned.note(problem=said)
+            what = "could not be done" if planned.record.done_ns is None else "did not go as planned"
+            self._tell(f"fault: {planned.fault.spec.kind} {what}: {said}")
+
+    def _outlast(self, planned: _Planned) -> None:
         """Until it is to be taken back."""
-        left_s = math.inf if fault.spec.for_ is None else fault.spec.for_
+        fault = planned.fault
+        left_s, look_s = math.inf if fault.spec.for_ is None else fault.spec.for_, fault.look_s
         until_s = time.monotonic() + left_s
-        while left_s > 0 and not self._is_over.wait(_next_look_s(left_s, fault.look_s)):
-            fault.look()
+        while left_s > 0 and not self._is_over.wait(_next_look_s(left_s, look_s)):
+            with self._noting(planned):
+                fault.look()
+            look_s = None if planned.record.problem is not None else look_s
             left_s = until_s - time.monotonic()
 
     def _keep(self) -> None:
