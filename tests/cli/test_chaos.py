@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 import yaml
 
 from streamgauge.cli import chaos
-from streamgauge.core.findings import CaseVerification, Finding, FindingKind, Verification
-from streamgauge.faults.random_schedule import random_schedule
+from streamgauge.cli.chaos_trials import Promises, Trial
+from streamgauge.core.errors import SystemFailed
+from streamgauge.core.run_dir import RunDir
+from streamgauge.faults.random_schedule import DRAW, random_schedule
+from streamgauge.plan.fault_file import read_faults
 from streamgauge.spec.workload import Workload
+from tests.proof import PROOF
 
-from .streamgauge_command import in_process
-
-LOST = CaseVerification(case="001", findings=(Finding(kind=FindingKind.LOST_WRITE, count=1),))
+from .streamgauge_command import in_process, one_run, streamgauge
 
 
 class Runs:
-    """What would be run; it breaks whenever the culprit is among the faults."""
+    """What would be run; it breaks whenever the culprit is among the faults, and later ends in an error."""
 
-    def __init__(self, culprit: float | None) -> None:
-        self.culprit, self.faults = culprit, list[list[float]]()
+    def __init__(self, culprit: float | None, error: Exception | None = None) -> None:
+        self.culprit, self.error, self.faults = culprit, error, list[list[float]]()
 
-    def __call__(self, workload: Workload, **how: Any) -> Verification:
+    def __call__(self, workload: Workload, **how: Any) -> Trial:
         faults = [fault.at for fault in workload.load.faults]  # type: ignore[attr-defined]
         self.faults.append(faults)
+        if self.error is not None and len(self.faults) > 3:
+            raise self.error
         is_broken = self.culprit is not None and self.culprit in faults
-        return Verification(run="r", cases=(LOST if is_broken else CaseVerification(case="001"),))
+        broken = Trial(RunDir("r"), Promises.BROKEN, ("1 lost write",))
+        return broken if is_broken else Trial(RunDir("r"), Promises.KEPT)
 
 
 def test_the_workload_of_a_seed_is_always_the_same_and_asks_for_every_promise() -> None:
@@ -49,6 +56,7 @@ def test_promises_that_are_kept_are_one_run(monkeypatch: pytest.MonkeyPatch) -> 
     done = in_process("chaos", "--seed", "5", "--for", "2m")
 
     assert done.returncode == 0
+    assert f"seed 5 (draw {DRAW})" in done.stderr
     assert "every promise kept" in done.stderr
     assert len(runs.faults) == 1
 
@@ -74,9 +82,67 @@ def test_what_breaks_is_made_small_and_told_as_a_workload(monkeypatch: pytest.Mo
     assert [fault["at"] for fault in yaml.safe_load(done.stdout)["load"]["faults"]] == [culprit]
 
 
+def test_what_nobody_can_decide_is_neither_kept_nor_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    why = "link_cut at 8.5 s: it was not done"
+    unsure = Trial(RunDir("runs/20300101-r"), Promises.NOT_DECIDABLE, (why,))
+    monkeypatch.setattr(chaos, "_run", lambda workload, **how: unsure)
+
+    done = in_process("chaos", "--seed", "5", "--for", "2m")
+
+    assert done.returncode == 5
+    assert "not decidable in run 20300101-r" in done.stderr
+    assert why in done.stderr
+    assert "kept" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(SystemFailed("broker-2 did not start"), 1), (typer.Exit(130), 130)]
+)
+def test_a_run_that_cannot_be_made_loses_nothing_of_what_was_found(
+    error: Exception, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule = random_schedule(5, 300, 3, 3)
+    culprit = schedule[-1]["at"]
+    runs = Runs(culprit, error)
+    monkeypatch.setattr(chaos, "_run", runs)
+
+    done = in_process("chaos", "--seed", "5", "--for", "5m", "--shrink-runs", "40")
+
+    left = [fault["at"] for fault in yaml.safe_load(done.stdout)["load"]["faults"]]
+    assert done.returncode == code
+    assert left == [faults for faults in runs.faults[:3] if culprit in faults][-1]
+    assert len(left) < len(schedule)
+    assert ("broker-2 did not start" in done.stderr) == (code == 1)
+
+
+def test_it_draws_from_the_kinds_that_it_is_told() -> None:
+    done = in_process("chaos", "--for", "5m", "--kinds", "link_cut, disk_slow", "--print-workload")
+
+    kinds = {fault["kind"] for fault in yaml.safe_load(done.stdout)["load"]["faults"]}
+    assert kinds == {"link_cut", "disk_slow"}
+
+
+@pytest.mark.skipif(not PROOF, reason="`make proof` makes a short run")
+@pytest.mark.proof
+@pytest.mark.broker
+@pytest.mark.spark
+def test_a_short_run_on_a_cut_link_and_a_slow_disk_keeps_every_promise(tmp_path: Path) -> None:
+    done = streamgauge("chaos", "--seed", "138", "--for", "40s", "--rate", "500/s", "--out", tmp_path)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "every promise kept" in done.stderr
+    [faults] = read_faults(RunDir(str(one_run(tmp_path)))).values()
+    assert [fault.kind for fault in faults] == [one["kind"] for one in random_schedule(138, 40, 3, 3)]
+    assert all(fault.done_ns and fault.ended_ns and not fault.problem for fault in faults)
+
+
 @pytest.mark.parametrize(
     ("flags", "words"),
-    [(("--brokers", "1"), "allowed: 3, 5"), (("--for", "10s"), "there is no time for a fault")],
+    [
+        (("--brokers", "1"), "allowed: 3, 5"),
+        (("--for", "10s"), "there is no time for a fault"),
+        (("--kinds", "broker_kill,earthquake"), "--kinds earthquake: allowed: broker_kill,"),
+    ],
 )
 def test_what_cannot_be_is_refused(flags: tuple[str, ...], words: str) -> None:
     done = in_process("chaos", *flags)

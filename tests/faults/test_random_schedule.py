@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
 
-from streamgauge.faults.random_schedule import Planned, random_schedule, smallest
+from streamgauge.faults.random_schedule import DRAW, KINDS, Planned, random_schedule, smallest
 from streamgauge.spec.load import Load
 
 
 def test_a_seed_makes_one_schedule_and_another_seed_another() -> None:
     assert random_schedule(7, 600) == random_schedule(7, 600)
     assert random_schedule(7, 600) != random_schedule(8, 600)
+
+
+def test_what_a_seed_draws_changes_only_with_the_version_of_the_draw() -> None:
+    assert DRAW == 2
+    drawn = json.dumps([random_schedule(seed, 600, 3, 3) for seed in range(20)])
+    assert hashlib.sha256(drawn.encode()).hexdigest()[:16] == "171c00c0696cc794"
+
+
+def test_every_kind_is_drawn() -> None:
+    assert {fault["kind"] for seed in range(5) for fault in random_schedule(seed, 600)} == set(KINDS)
 
 
 @pytest.mark.parametrize("seed", range(50))

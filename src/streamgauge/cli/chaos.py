@@ -10,10 +10,12 @@ from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE, NOT_DECIDABLE_EXIT
 from streamgauge.cli.options import Debug, Master, Out, PrintWorkload, Quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from streamgauge.core.findings import Verification
+    from streamgauge.cli.chaos_trials import Trial
     from streamgauge.spec.workload import Workload
+
+    Planned = dict[str, Any]
 
 _PARTITIONS = 3
 
@@ -27,6 +29,10 @@ def chaos_command(
     acks: Annotated[
         str, typer.Option("--acks", help="all: acknowledged messages are kept; 1: they may be lost.")
     ] = "all",
+    kinds: Annotated[
+        str | None,
+        typer.Option("--kinds", help="Kinds of faults to draw from, with commas between. Default: all."),
+    ] = None,
     shrink_runs: Annotated[
         int,
         typer.Option(
@@ -39,46 +45,79 @@ def chaos_command(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Kill, pause and restart brokers at random, and verify that nothing acknowledged was lost."""
+    """Disturb brokers, links and disks at random, and verify that nothing acknowledged was lost."""
+    from streamgauge.cli.chaos_trials import Promises
     from streamgauge.core.errors import BadInput
     from streamgauge.core.units import parse_seconds
-    from streamgauge.faults.random_schedule import random_schedule, smallest
+    from streamgauge.faults.random_schedule import DRAW, KINDS, random_schedule
     from streamgauge.spec.loading import dump_yaml
 
     if brokers not in (3, 5):
         raise BadInput(
             f"--brokers {brokers}: with fewer than 3 no majority is left when one is down; allowed: 3, 5"
         )
+    chosen = KINDS if kinds is None else tuple(kind.strip() for kind in kinds.split(","))
+    if unknown := [kind for kind in chosen if kind not in KINDS]:
+        raise BadInput(f"--kinds {', '.join(unknown)}: allowed: {', '.join(KINDS)}")
     seconds = parse_seconds(lasts)
-    schedule = random_schedule(seed, seconds, brokers, _PARTITIONS)
+    schedule = random_schedule(seed, seconds, brokers, _PARTITIONS, chosen)
     if not schedule:
         raise BadInput(f"--for {lasts}: there is no time for a fault; allowed: from 40s on")
 
-    def workload(faults: Sequence[dict[str, Any]]) -> Workload:
+    def workload(faults: Sequence[Planned]) -> Workload:
         return chaos_workload(seed, seconds, rate, size, brokers, acks, faults)
 
     if print_workload:
         typer.echo(dump_yaml(workload(schedule)), nl=False)
         return
 
-    def verified(faults: Sequence[dict[str, Any]]) -> Verification:
+    def tried(faults: Sequence[Planned]) -> Trial:
         return _run(workload(faults), out=out, master=master, quiet=quiet, debug=debug)
 
-    found = verified(schedule)
-    if found.is_good and not found.is_decided:
-        typer.echo(f"seed {seed}: {len(schedule)} faults; nothing broken, but {_undecided(found)}", err=True)
-        raise typer.Exit(NOT_DECIDABLE_EXIT_CODE)
-    if found.is_good:
-        typer.echo(f"seed {seed}: {len(schedule)} faults, every promise kept", err=True)
+    of_seed = f"seed {seed} (draw {DRAW})"
+    first = tried(schedule)
+    if first.promises is Promises.KEPT:
+        typer.echo(f"{of_seed}: {len(schedule)} faults, every promise kept", err=True)
         return
-    left = smallest(schedule, lambda faults: not verified(faults).is_good, shrink_runs)
-    typer.echo(f"seed {seed}: broken; {len(left)} of {len(schedule)} faults are enough:", err=True)
-    typer.echo(dump_yaml(workload(left)), nl=False)
+    typer.echo(f"{of_seed}: {first.promises.replace('_', ' ')} in run {first.run.id}:", err=True)
+    for why in first.why:
+        typer.echo(f"  {why}", err=True)
+    if first.promises is Promises.NOT_DECIDABLE:
+        raise typer.Exit(NOT_DECIDABLE_EXIT_CODE)
+    _shrink(schedule, tried, shrink_runs, lambda faults: dump_yaml(workload(faults)))
     raise typer.Exit(NOT_OK_EXIT_CODE)
 
 
+def _shrink(
+    schedule: list[Planned],
+    tried: Callable[[Sequence[Planned]], Trial],
+    most: int,
+    words: Callable[[Sequence[Planned]], str],
+) -> None:
+    """Tells the fewest faults that are known to be enough, whatever comes between."""
+    from streamgauge.cli.chaos_trials import Promises
+    from streamgauge.core.errors import StreamgaugeError
+    from streamgauge.faults.random_schedule import smallest
+
+    left: Sequence[Planned] = schedule
+
+    def breaks(faults: Sequence[Planned]) -> bool:
+        nonlocal left
+        is_broken = tried(faults).promises is Promises.BROKEN
+        left = faults if is_broken else left
+        return is_broken
+
+    try:
+        smallest(schedule, breaks, most)
+    except StreamgaugeError as error:
+        typer.echo(f"no more was left out, because a run could not be made: {error}", err=True)
+    finally:
+        typer.echo(f"{len(left)} of {len(schedule)} faults are enough:", err=True)
+        typer.echo(words(left), nl=False)
+
+
 def chaos_workload(
-    seed: int, seconds: float, rate: str, size: str, brokers: int, acks: str, faults: Sequence[dict[str, Any]]
+    seed: int, seconds: float, rate: str, size: str, brokers: int, acks: str, faults: Sequence[Planned]
 ) -> Workload:
     """Every promise that Kafka can make is asked for, but for acks that were asked to be fewer."""
     from streamgauge.flags.shipped_targets import shipped_target
@@ -107,21 +146,15 @@ def chaos_workload(
     return parse(Workload, content, "chaos")
 
 
-def _undecided(found: Verification) -> str:
-    missing = (one for case in found.cases if not case.is_decided for one in case.not_checked[:1])
-    return f"not checked: {'; '.join(missing)}"
-
-
-def _run(workload: Workload, *, out: str, **how: Any) -> Verification:
-    from streamgauge.cli.finding import newest_run
-    from streamgauge.cli.running import run_workload
+def _run(workload: Workload, *, out: str, **how: Any) -> Trial:
+    from streamgauge.cli.chaos_trials import trial_of
+    from streamgauge.cli.running import try_workload
     from streamgauge.core.errors import CorruptRun
-    from streamgauge.report.result_tables import read_verification
 
-    if run_workload(workload, out=out, **how) == INTERRUPTED_EXIT_CODE:
+    ran = try_workload(workload, out=out, **how)
+    if ran.exit_code == INTERRUPTED_EXIT_CODE:
         raise typer.Exit(INTERRUPTED_EXIT_CODE)
-    run = newest_run(out)
-    found = read_verification(run)
+    found = trial_of(ran.run)
     if found is None:
-        raise CorruptRun(f"{run.location}: was not verified")
+        raise ran.error or CorruptRun(f"{ran.run.location}: it says nothing of its case")
     return found

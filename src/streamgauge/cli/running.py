@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, NotRequired, TypedDict, Unpack
+from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack
 
 import typer
 from rich.console import Console
@@ -16,6 +16,7 @@ from streamgauge.cli.finding import find_run
 from streamgauge.cli.reporting import report_of
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.outcomes import Outcome
+from streamgauge.core.run_dir import RunDir
 from streamgauge.core.run_tags import tag_run
 from streamgauge.core.stages import Stage, stages_text
 from streamgauge.core.status import note_stages
@@ -48,11 +49,34 @@ def run_or_print(workload: Workload, *, only_print: bool, out: str, **how: Unpac
 
 def run_workload(workload: Workload, *, out: str, **how: Unpack[Manner]) -> int:
     """The exit code: 0 when every case is ok and every objective met."""
+    cycle, notes = _begun(workload, out, how)
+    return _carry_out(cycle, notes, how["quiet"])
+
+
+class Ran(NamedTuple):
+    run: RunDir
+    exit_code: int
+    error: StreamgaugeError | None
+    """Why it was given up."""
+
+
+def try_workload(workload: Workload, *, out: str, **how: Unpack[Manner]) -> Ran:
+    """As `run_workload`, for who goes on whatever comes of it; a run that was refused is none."""
+    cycle, notes = _begun(workload, out, how)
+    try:
+        return Ran(cycle.run, _carry_out(cycle, notes, how["quiet"]), None)
+    except StreamgaugeError as error:
+        if cycle.is_refused:
+            raise
+        return Ran(cycle.run, error.exit_code, error)
+
+
+def _begun(workload: Workload, out: str, how: Manner) -> tuple[RunCycle, Console]:
     notes = _notes(how["quiet"])
     cycle = RunCycle.new(workload, out=out, **_of_cycle(how, notes))
     tag_run(cycle.run, how.get("tags", ()))
     notes.print(f"run {cycle.run.id}", highlight=False)
-    return _carry_out(cycle, notes, how["quiet"])
+    return cycle, notes
 
 
 def resume_run(location: str, *, out: str, **how: Unpack[Manner]) -> int:
