@@ -28,7 +28,10 @@ def command(*arguments: str | Path) -> list[str]:
 
 
 def streamgauge(
-    *arguments: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None
+    *arguments: str | Path,
+    cwd: Path | None = None,
+    env: dict[str, str] | None = None,
+    deadline_s: float = DEADLINE_S,
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command(*arguments),
@@ -36,7 +39,7 @@ def streamgauge(
         env={**os.environ, **(env or {})},
         capture_output=True,
         text=True,
-        timeout=DEADLINE_S,
+        timeout=deadline_s,
         check=False,
     )
 

@@ -127,7 +127,8 @@ def test_it_draws_from_the_kinds_that_it_is_told() -> None:
 @pytest.mark.broker
 @pytest.mark.spark
 def test_a_short_run_on_a_cut_link_and_a_slow_disk_keeps_every_promise(tmp_path: Path) -> None:
-    done = streamgauge("chaos", "--seed", "138", "--for", "40s", "--rate", "500/s", "--out", tmp_path)
+    flags = ("--seed", "138", "--for", "40s", "--rate", "500/s", "--out", tmp_path)
+    done = streamgauge("chaos", *flags, deadline_s=900)
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "every promise kept" in done.stderr

@@ -66,7 +66,7 @@ def own_mark() -> None:
 def temporary_folder() -> Path:
     """Where everything temporary goes: gone when the command is."""
     guard()
-    return _made(_temporary_root() / _folder_name())
+    return _made(temporary_root() / _folder_name())
 
 
 def memory_folder() -> Path:
@@ -104,7 +104,7 @@ class _Guardian:
 
     def __init__(self, grace_s: float) -> None:
         self.mark = secrets.token_hex(6)
-        folder = _temporary_root() / f"{FOLDER_PREFIX}{self.mark}"
+        folder = temporary_root() / f"{FOLDER_PREFIX}{self.mark}"
         reading, self._pipe = os.pipe()
         try:
             # Before there is a folder: whatever is made is known to somebody who stays.
@@ -170,7 +170,7 @@ atexit.register(_let_go)
 
 
 @cache
-def _temporary_root() -> Path:
+def temporary_root() -> Path:
     """As it was at first: while Spark's Java starts, PySpark is told of another."""
     return Path(tempfile.gettempdir()).absolute()
 

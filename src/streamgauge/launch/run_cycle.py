@@ -25,6 +25,7 @@ from streamgauge.launch.hadoop_java import check_folders_scheme
 from streamgauge.launch.live_choice import LiveChoice
 from streamgauge.launch.live_view import LiveView
 from streamgauge.launch.live_wish import LiveWish
+from streamgauge.launch.log_room import log_room_notes, refuse_without_room
 from streamgauge.launch.progress import RunProgress
 from streamgauge.launch.run_records import RunRecords
 from streamgauge.launch.run_session import OneSession, master_and_view
@@ -80,7 +81,8 @@ class RunCycle:
             self._live = LiveView(run.id, live.wish, total, master, self._progress.tell)
         elif live.is_refused:
             self._progress.tell(f"live view: none: {live.why_not}")
-        for note in served_load_notes(plan.cases, run, launcher_address(master)):
+        notes = (served_load_notes(plan.cases, run, launcher_address(master)), log_room_notes(plan.cases))
+        for note in itertools.chain(*notes):
             self._progress.tell(note)
         self._restarts = len({case.target.name for case in plan.cases}) > 1
         """With one target, a system that is gone is what the run tells; with several, it goes on."""
@@ -92,6 +94,7 @@ class RunCycle:
         conduct.check(workload)
         plan = make_plan(workload, "check")
         impossible_cases(plan.cases, conduct.why_impossible)
+        refuse_without_room(plan.cases)
         master, choice = master_and_view(plan, master, live, **shown)
         check_folders_scheme(out)
         run = RunDir.create(out, workload.name)
@@ -112,6 +115,7 @@ class RunCycle:
                 f"do it again with: streamgauge run {run.url(run.workload)}"
             )
         impossible_cases(plan.cases, conduct.why_impossible)
+        refuse_without_room(plan.cases)
         master, choice = master_and_view(plan, master, live, **shown)
         return cls(
             run,

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from streamgauge.core.errors import BadInput
+from streamgauge.core.guardian import temporary_root
 from streamgauge.core.outside import Outside
 from streamgauge.spec.system import SystemSpec
 from streamgauge.systems import local_cluster
@@ -82,6 +83,11 @@ class KafkaClusterSpec(SystemSpec):
 class EmbeddedKafka(KafkaCluster):
     spec_model = KafkaClusterSpec
     is_default = True
+
+    @classmethod
+    def log_folder(cls) -> Path:
+        """On which disk messages are kept; that of the local cluster is taken to be the same."""
+        return temporary_root()
 
     @classmethod
     def standing(cls) -> Standing:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from streamgauge.analysis.rolling.files import raw_bytes
 from streamgauge.core.run_dir import RunDir
@@ -17,6 +18,10 @@ from streamgauge.spec.families import family_of
 
 LOOK_S = 5.0
 _END_DEADLINE_S = 10.0
+_SOONEST_S, _LATEST_S = 5.0, 300.0
+"""After so long one that ended is started again: the first time, and at most."""
+_STEADY_S = 600.0
+"""Who has run for so long may be started again soon."""
 
 
 class RollingUp:
@@ -61,8 +66,36 @@ class _Beside:
     def _watch(self) -> None:
         while not self._over.wait(LOOK_S):
             if raw_bytes(self._run, self._case.id) > self._case.load.recording.raw_limit:
-                self._process = self._started()
+                self._keep_going()
                 return
+
+    def _keep_going(self) -> None:
+        """For hours: without it the disk fills up. What it left half done, the next one does again."""
+        wait_s = _SOONEST_S
+        while not self._over.is_set():
+            begun = time.monotonic()
+            ended = self._until_it_ends()
+            if self._over.is_set():
+                return
+            wait_s = _SOONEST_S if time.monotonic() - begun >= _STEADY_S else wait_s
+            self._note(f"{ended}; started again in {wait_s:g} s")
+            self._over.wait(wait_s)
+            wait_s = min(2 * wait_s, _LATEST_S)
+
+    def _until_it_ends(self) -> str:
+        try:
+            self._process = self._started()
+        except OSError as error:
+            return f"not started: {error}"
+        while self._process.poll() is None and not self._over.wait(LOOK_S):
+            pass
+        if self._process.returncode is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+        return f"ended with {self._process.returncode}"
+
+    def _note(self, what: str) -> None:
+        with suppress(OSError), self._run.local(self._run.log("roll-up")).open("a") as log:
+            log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} roll-up process {what}\n")
 
     def _started(self) -> subprocess.Popen[bytes]:
         log = self._run.local(self._run.log("roll-up"))
