@@ -22,7 +22,7 @@ from streamgauge.core.errors import StreamgaugeError, Unreachable
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.core.stages import Stage, Stages
 from streamgauge.flags.options import wish
-from streamgauge.launch.same_version import own_version
+from streamgauge.launch.same_version import OLD, own_version
 from streamgauge.launch.shared_secret import make_secret
 from streamgauge.launch.stage_line import StageLine
 from streamgauge.spec.families import family_of, kind_by_fields
@@ -166,7 +166,7 @@ class _Attendance:
             if follower not in here and follower not in self._others:
                 self._others.append(follower)
                 self._count(
-                    f"{follower.name} ({follower.host}) has streamgauge {follower.version or 'of old'} and "
+                    f"{follower.name} ({follower.host}) has streamgauge {follower.version or OLD} and "
                     f"does not count: this is {own_version()}; end it, and install the same on both"
                 )
         came = [follower for follower in here if follower not in self._here]

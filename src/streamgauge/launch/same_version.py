@@ -9,6 +9,8 @@ from streamgauge.core.errors import BadInput
 
 VERSION_VARIABLE = "STREAMGAUGE_FOLLOWER_VERSION"
 """Of the streamgauge that a follower was started with, in the environment of everything that runs on it."""
+OLD = "of old"
+"""What is said of a version that does not tell itself: 0.2 and before."""
 
 
 def own_version() -> str:
@@ -21,10 +23,11 @@ def own_version() -> str:
 
 def check_same_version(of_launcher: str) -> None:
     """On a follower, by whoever is to run there; BadInput names it."""
-    own = os.environ.get(VERSION_VARIABLE)
-    if own is not None and own != of_launcher:
-        from streamgauge.core.environment import host_name  # who only tells flags needs no psutil
+    from streamgauge.core.environment import FOLLOWER_VARIABLE, host_name  # who tells flags needs no psutil
 
+    # Followers have named themselves for longer than they have told their version.
+    own = os.environ.get(VERSION_VARIABLE, OLD if FOLLOWER_VARIABLE in os.environ else of_launcher)
+    if own != of_launcher:
         raise BadInput(
             f"follower {host_name()} has streamgauge {own} and the launcher {of_launcher}: "
             "install the same on both"
