@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from streamgauge.agents.diary import Manifest
+from streamgauge.core.environment import host_name
 from streamgauge.core.run_dir import RunDir
-from streamgauge.launch.agent_words import AgentLogs, tell_done
+from streamgauge.launch.agent_words import AgentLogs, tell_done, why_broken
 
 ERROR = "2026-01-01 10:00:00,000 ERROR streamgauge.librdkafka: 1/1 brokers are down"
 
@@ -16,6 +17,14 @@ def test_how_an_agent_ended_is_told_with_its_counts(caplog: pytest.LogCaptureFix
     caplog.set_level(logging.DEBUG, "streamgauge")
     tell_done(Manifest("producer-0", "001", "failed", "no broker", counts={"sends": 3}))
     assert caplog.messages == ["producer-0 has failed: no broker (sends 3)"]
+
+
+def test_whose_disk_is_full_is_told_unless_it_is_this_hosts() -> None:
+    broken = Manifest("producer-0", "001", "failed", "the disk is full", hostname="right")
+    assert why_broken(broken) == "follower right: the disk is full"
+    broken.hostname = host_name()
+    assert why_broken(broken) == "the disk is full"
+    assert why_broken(Manifest("producer-0", "001", "failed")) == "an agent failed"
 
 
 def test_errors_of_clients_are_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from streamgauge.agents.assignment import Assignment
 from streamgauge.core.environment import host_name
+from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
 from streamgauge.launch import crew_member
 from streamgauge.launch.crew_member import CrewMember
@@ -77,6 +78,8 @@ class Stage:
 
     def __init__(self, folder: Path, *faults: dict[str, Any]) -> None:
         self.run = RunDir(str(folder / "run"))
+        self.members_run = self.run
+        """As the task has it: it may be given as a URL."""
         self.launcher = Meeting(self.run, "m")
         self.children: list[FakeChild] = []
         self.scripts: list[dict[str, list[dict[str, Any]]]] = []
@@ -87,7 +90,7 @@ class Stage:
 
     def serve(self) -> None:
         member: Any = CrewMember(
-            self.run, AGENT, Meeting(self.run, "m"), {"SECRET": "hunter2"}, start_process=self._start
+            self.members_run, AGENT, Meeting(self.run, "m"), {"SECRET": "hunter2"}, start_process=self._start
         )
         self._thread = threading.Thread(target=member.serve, daemon=True)
         self._thread.start()
@@ -259,4 +262,33 @@ def test_a_process_that_does_not_end_when_given_up_is_killed(
     call.say("give_up", True)
     assert stage.told(call, "done")["outcome"] == "died"
     assert stage.children[0].killed
+    assert lead(stage, stage.call())["outcome"] == "done"
+
+
+def test_a_host_that_may_not_write_where_events_go_is_refused_before_the_load(stage: Stage) -> None:
+    stage.members_run = RunDir(stage.run.local().as_uri())
+    in_the_way = stage.run.local("events")
+    in_the_way.parent.mkdir()
+    in_the_way.write_text("no folder")
+    stage.scripts = [GOOD]
+    stage.serve()
+    refused = stage.told(stage.call(), "done")
+    assert (refused["outcome"], refused["error"], refused["hostname"]) == ("failed", "Refused", host_name())
+    assert "cannot write to the run folder: " in refused["reason"]
+    assert stage.children[0].heard == [], "nothing was begun"
+    in_the_way.unlink()  # it is tried again, as long as it fails
+    assert lead(stage, stage.call())["outcome"] == "done"
+    assert list(stage.run.list_files("events")) == [], "what was written to try it is gone"
+
+
+def test_an_agent_that_dies_on_a_full_disk_is_told_all_the_same(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise BadInput("the disk is full")
+
+    monkeypatch.setattr(crew_member, "write_manifest", full)
+    stage.scripts = [{"assignment": [{"died": "agent died: killed by SIGBUS"}]}, GOOD]
+    stage.serve()
+    assert stage.told(stage.call(), "done")["reason"] == "agent died: killed by SIGBUS"
     assert lead(stage, stage.call())["outcome"] == "done"

@@ -31,6 +31,8 @@ class Manifest:
     reason: str | None = None
     error: str | None = None
     """Name of the error's class, where one was raised."""
+    hostname: str = ""
+    """Where it ran."""
     counts: dict[str, int] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     """Client settings in force, secrets struck out."""
@@ -119,6 +121,6 @@ def write_manifest(assignment: Assignment, manifest: Manifest) -> None:
         for key, value in manifest.settings.items()
         if not callable(value)
     }
-    manifest.peak_rss_bytes = peak_rss_bytes()
+    manifest.peak_rss_bytes, manifest.hostname = peak_rss_bytes(), host_name()
     run = assignment.run_dir
     run.write_json(run.manifest(assignment.case, manifest.agent), asdict(manifest))

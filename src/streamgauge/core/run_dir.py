@@ -153,6 +153,10 @@ class RunDir:
         """A file for another program."""
         return f"export/{form}/{_plain_name(name)}"
 
+    def trial(self, agent: str) -> str:
+        """A file that is removed again as soon as it is written: whether an agent may write here."""
+        return f"events/trial-{agent}"
+
     def live(self, agent: str) -> str:
         """An agent's newest counts, while it runs."""
         return f"live/{agent}.json"

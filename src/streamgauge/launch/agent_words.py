@@ -1,4 +1,4 @@
-"""What `--debug` tells of agents: where they are ready, how they ended, and what their clients said."""
+"""What is told of agents: why one broke; with `--debug` where they are ready, how they ended, what their clients said."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from streamgauge.agents.diary import Manifest
+from streamgauge.core.environment import host_name
 from streamgauge.core.run_dir import RunDir
 from streamgauge.launch.agreed_start import ReadyAgent
 
@@ -27,6 +28,12 @@ def tell_done(manifest: Manifest) -> None:
     counts = ", ".join(f"{name} {count}" for name, count in manifest.counts.items()) or "nothing counted"
     why = f": {manifest.reason}" if manifest.reason else ""
     LOGGER.debug("%s has %s%s (%s)", manifest.agent, manifest.outcome, why, counts)
+
+
+def why_broken(manifest: Manifest) -> str:
+    """With its host, if that is not this one: a disk that is full is somebody's disk."""
+    where = "" if manifest.hostname in ("", host_name()) else f"follower {manifest.hostname}: "
+    return where + (manifest.reason or "an agent failed")
 
 
 class AgentLogs:

@@ -19,6 +19,7 @@ from streamgauge.core.stages import Stages
 from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.contract import Driver, Need
 from streamgauge.faults.contract import Scene
+from streamgauge.launch.agent_words import why_broken
 from streamgauge.launch.conduct import CaseSystem, Conduct
 from streamgauge.launch.crew import Crew
 from streamgauge.launch.fault_schedule import FaultSchedule
@@ -180,7 +181,7 @@ def _run_agents(
     outcome.live = [manifest.live for manifest in manifests if manifest.live]
     outcome.peaks_bytes = {m.agent: m.peak_rss_bytes for m in manifests if m.peak_rss_bytes}
     if reason or any(m.outcome == "died" for m in manifests):
-        died = "; ".join(m.reason for m in manifests if m.outcome == "died" and m.reason)
+        died = "; ".join(why_broken(m) for m in manifests if m.outcome == "died" and m.reason)
         outcome.status = CaseStatus("partial", died or reason, is_broken_off=True)
         outcome.error = AgentDied(f"case {case.id}: {died or reason}")
         return outcome
@@ -193,7 +194,7 @@ def _run_agents(
     failed = [m for m in manifests if m.outcome == "failed"]
     late = [m for m in manifests if m.outcome == "timed_out"]
     if failed:
-        why = failed[0].reason or "an agent failed"
+        why = why_broken(failed[0])
         outcome.status = CaseStatus("failed", why)
         outcome.error = getattr(errors, failed[0].error or "", CaseFailed)(f"case {case.id}: {why}")
     elif late:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import KILLED, Manifest, write_manifest
 from streamgauge.core.environment import host_name
+from streamgauge.core.errors import BadInput, Refused
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.scratch import ScratchFolder
 from streamgauge.core.steady_state import SLOT_NS
@@ -48,6 +49,8 @@ class CrewMember:
         self._clock, self._start_process = clock, start_process
         self._child: ChildProcess | None = None
         self._start_ns: int | None = None
+        self._may_write = not run.is_everywhere
+        """Known of a folder of the launcher's; of any other once it has been tried."""
 
     def serve(self) -> None:
         """Until there are no more cases."""
@@ -64,6 +67,9 @@ class CrewMember:
                 self._child.close()
 
     def _take_part(self, call: Call, assignment: Assignment) -> None:
+        if (refused := self._why_refused(assignment.case)) is not None:
+            call.tell(self._agent, "done", asdict(refused))
+            return
         child = self._child
         if child is None or not child.is_alive:
             child = self._child = self._start_process(self._run, self._agent)
@@ -73,6 +79,20 @@ class CrewMember:
         if self._clock is not None:
             self._clock.finish(assignment)
         call.tell(self._agent, "done", manifest)
+
+    def _why_refused(self, case: str) -> Manifest | None:
+        """Whether this host may write where its agent's events go: better known before the load than after."""
+        if self._may_write:
+            return None
+        trial = self._run.trial(self._agent)
+        try:
+            self._run.write_text(trial, "")
+            self._run.remove(trial)
+        except (BadInput, OSError) as error:
+            why = f"cannot write to the run folder: {error}"
+            return Manifest(self._agent, case, "failed", why, Refused.__name__, host_name())
+        self._may_write = True
+        return None
 
     @contextmanager
     def _kept(self, assignment: Assignment) -> Iterator[Assignment]:
@@ -165,5 +185,6 @@ class CrewMember:
             written: dict[str, Any] = self._run.read_json(path)
             return {**written, "outcome": "died", "reason": written.get("reason") or message["died"]}
         manifest = Manifest(self._agent, assignment.case, "died", message["died"])
-        write_manifest(assignment, manifest)
+        with suppress(BadInput):  # the launcher is told all the same, by a disk that may not be full
+            write_manifest(assignment, manifest)
         return asdict(manifest)
