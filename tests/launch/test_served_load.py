@@ -38,7 +38,23 @@ def test_many_messages_take_their_time_when_the_case_is_over() -> None:
     assert "when the case is over" in note
 
 
-@pytest.mark.parametrize("load", [{"rate": "20k/s"}, {}, {"rate": "20k/s", "consumers": 0}])
+def test_as_many_as_go_may_be_as_many_as_agents_can_write() -> None:
+    [note] = notes(rate="unlimited", messages="20M", producers=20, consumers=20)
+    assert "as many as go are up to 336 MB/s of events from 40 agents while it measures" in note
+    [note] = notes(rate="unlimited", messages=None, duration="10s", producers=20, consumers=20)
+    assert "as many as go are up to 336 MB/s" in note
+
+
+def test_of_a_load_in_steps_the_fastest_is_told() -> None:
+    steps = [{"rate": "1k/s", "for": "10s"}, {"rate": "1M/s", "for": "10s"}]
+    [note] = notes(rate=steps, messages=None, producers=20, consumers=20)
+    assert "1M/s are " in note
+
+
+@pytest.mark.parametrize(
+    "load",
+    [{"rate": "20k/s"}, {}, {"rate": "20k/s", "consumers": 0}, {"producers": 20, "consumers": 20}],
+)
 def test_little_is_not_worth_a_word(load: dict[str, Any]) -> None:
     assert notes(**load) == []
 

@@ -17,6 +17,7 @@ from streamgauge.agents.sampler import Told
 from streamgauge.core.outside import Outside
 from streamgauge.core.run_dir import RunDir
 from streamgauge.launch.feasibility import why_load_is_impossible
+from streamgauge.launch.served_load import ServedLoad, served_load
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan
@@ -112,6 +113,10 @@ class Conduct:
         """Messages that producers will send, warm-up and all; None: nobody knows."""
         total = case.work.total_messages if isinstance(case.work, Load) else None
         return None if total is None else total + case.load.total_warm_up_messages
+
+    def served_load(self, case: Case) -> ServedLoad | None:
+        """What goes through the launcher where hosts share no storage; None: nothing worth a word."""
+        return served_load(case)
 
     def watch(self, run: RunDir, case: Case, console: Console) -> CaseWatch | None:
         return None

@@ -81,8 +81,8 @@ class RunCycle:
             self._live = LiveView(run.id, live.wish, total, master, self._progress.tell)
         elif live.is_refused:
             self._progress.tell(f"live view: none: {live.why_not}")
-        notes = (served_load_notes(plan.cases, run, launcher_address(master)), log_room_notes(plan.cases))
-        for note in itertools.chain(*notes):
+        served = served_load_notes(plan.cases, run, launcher_address(master), conduct.served_load)
+        for note in itertools.chain(served, log_room_notes(plan.cases)):
             self._progress.tell(note)
         self._restarts = len({case.target.name for case in plan.cases}) > 1
         """With one target, a system that is gone is what the run tells; with several, it goes on."""

@@ -6,7 +6,8 @@ the journal as it measures, uncompressed, and packed files when it is done. One 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from streamgauge.core.run_dir import RunDir
@@ -20,7 +21,7 @@ from streamgauge.tables.events import RECEIVES, SENDS
 SERVED_BYTES_PER_S = 200e6
 """What one launcher took of several hosts (`python -m bench scale --only server`; docs/scale.md)."""
 _COMFORTABLE = 0.7
-_PACKED_ROW_BYTES = 8.6
+PACKED_ROW_BYTES = 8.6
 _WIDTHS = {"int8": 1, "int32": 4, "int64": 8}
 _LONGEST_S = 60.0
 """How long the files of a case may take when it is over, before it is worth a word."""
@@ -35,7 +36,7 @@ class ServedLoad:
     rate_per_s: float | None
     """Messages; None: as many as go."""
     measured_bytes_per_s: float
-    """While it measures, of all agents; 0 where the rate is not known."""
+    """While it measures, of all agents; without a rate at the most."""
     written_bytes: float
     """When it is over; 0 where nobody knows how many messages there will be."""
 
@@ -47,9 +48,10 @@ class ServedLoad:
     def words(self) -> str:
         took = f"{SERVED_BYTES_PER_S / 1e6:.0f} MB/s"
         if self.measured_bytes_per_s > _COMFORTABLE * SERVED_BYTES_PER_S:
-            assert self.rate_per_s is not None
+            rate = "as many as go" if self.rate_per_s is None else format_rate(self.rate_per_s)
+            most = "up to " if self.rate_per_s is None else ""
             need = (
-                f"{format_rate(self.rate_per_s)} are {self.measured_bytes_per_s / 1e6:.0f} MB/s of events"
+                f"{rate} are {most}{self.measured_bytes_per_s / 1e6:.0f} MB/s of events"
                 f" from {self.agents} agents while it measures, and it takes about {took}"
             )
         else:
@@ -65,28 +67,41 @@ class ServedLoad:
 
 
 def served_load(case: Case) -> ServedLoad | None:
-    """None: the case is about no load, and its family knows what it takes."""
+    """None: the case is about no load, and its family knows what it takes (Conduct.served_load)."""
     if not isinstance(case.work, Load):
         return None
     load = case.work
-    rate = load.rate if isinstance(load.rate, float) else None
+    rate = _most_per_s(load)
     copies = 1 if load.consumer_count else 0
     # Sends are written when they are there, and once more when their acks are.
     journal_bytes = 2 * _row_bytes(SENDS) + copies * _row_bytes(RECEIVES)
-    flowing = 0.0 if rate is None else rate * (journal_bytes + (1 + copies) * _PACKED_ROW_BYTES)
-    most = len(case.agents) * MOST_BYTES_ELSEWHERE
+    packed_bytes = (1 + copies) * PACKED_ROW_BYTES
     total = (load.total_messages or 0) + load.total_warm_up_messages
-    written = total * (1 + copies) * _PACKED_ROW_BYTES
-    return ServedLoad(case.id, len(case.agents), rate, min(flowing, float(most)), written)
+    # As many as go may all be gone within a second; how many go in one nobody knows before.
+    fastest = rate or (math.inf if load.total_messages is None else float(total))
+    flowing = min(fastest * (journal_bytes + packed_bytes), float(len(case.agents) * MOST_BYTES_ELSEWHERE))
+    return ServedLoad(case.id, len(case.agents), rate, flowing, total * packed_bytes)
 
 
-def served_load_notes(cases: Iterable[Case], run: RunDir, address: str | None) -> Iterator[str]:
+def served_load_notes(
+    cases: Iterable[Case],
+    run: RunDir,
+    address: str | None,
+    load_of: Callable[[Case], ServedLoad | None] = served_load,
+) -> Iterator[str]:
     """For the worst case of those that are too much; none where agents write for themselves."""
     if address is None or (run.is_everywhere and not run.is_behind_spark):
         return
-    loads = [found for case in cases if (found := served_load(case)) is not None and found.is_too_much]
+    loads = [found for case in cases if (found := load_of(case)) is not None and found.is_too_much]
     if loads:
         yield max(loads, key=lambda load: (load.measured_bytes_per_s, load.written_bytes)).words()
+
+
+def _most_per_s(load: Load) -> float | None:
+    """Of a load in steps the fastest."""
+    if isinstance(load.rate, tuple):
+        return max(step.rate for step in load.rate)
+    return load.rate if isinstance(load.rate, float) else None
 
 
 def _row_bytes(table: Table) -> int:

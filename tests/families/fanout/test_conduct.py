@@ -18,6 +18,7 @@ from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.families.fanout.section import Fanout
 from streamgauge.launch.conduct import CaseSystem
 from streamgauge.launch.feasibility import faults_of
+from streamgauge.launch.served_load import served_load_notes
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case, as_work
 from streamgauge.plan.plan_file import make_plan
@@ -44,6 +45,22 @@ def test_a_gateway_of_our_own_cannot_log_in() -> None:
         conduct.why_impossible(the_case("push_websocket", security_file=file, gateway="http://h:1")) is None
     )
     assert conduct.why_impossible(the_case("kafka_confluent", security_file=file)) is None
+
+
+def test_what_measured_clients_note_goes_through_the_launcher_when_the_case_is_over() -> None:
+    """Hosts that share no storage send it there; it is told with the run's other notes, before any load."""
+    targets = [{"name": "t", "driver": "push_websocket"}]
+    fanout = {"clients": [40_000], "duration": "3h", "warm_up": "none", "measured": "all"}
+    content = {"kind": "fanout", "targets": targets, "fanout": fanout}
+    plan = make_plan(Workload.model_validate(content), "run")
+    served_load, here = FanoutConduct().served_load, RunDir("/runs/one")
+    [note] = served_load_notes(plan.cases, here, "10.0.0.1", served_load)
+    point = as_work(plan.cases[0].work, FanoutPoint)
+    written = (point.message_count + 40_000 * point.message_count) * 8.6
+    assert f"{written / 1e9:.1f} GB of events" in note
+    assert "when the case is over" in note
+    few = make_plan(Workload.model_validate({**content, "fanout": {**fanout, "measured": 200}}), "run")
+    assert list(served_load_notes(few.cases, here, "10.0.0.1", served_load)) == []
 
 
 @pytest.mark.parametrize(

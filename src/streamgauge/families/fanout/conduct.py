@@ -20,6 +20,7 @@ from streamgauge.families.fanout.targets import is_of_a_gateway
 from streamgauge.families.fanout.workload import FanoutWorkload
 from streamgauge.faults.gateways import GATEWAY_RESTART
 from streamgauge.launch.conduct import CaseSystem, Conduct, Judgement
+from streamgauge.launch.served_load import PACKED_ROW_BYTES, ServedLoad
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case, as_work
 from streamgauge.spec.target import Target
@@ -48,6 +49,12 @@ class FanoutConduct(Conduct):
 
     def message_count(self, case: Case) -> int:
         return _point(case).message_count
+
+    def served_load(self, case: Case) -> ServedLoad:
+        """Measured clients' updates, which swarms keep until the case is over; live figures are small."""
+        point = _point(case)
+        rows = point.message_count + point.measured_updates
+        return ServedLoad(case.id, len(case.agents), point.rate_per_s, 0.0, rows * PACKED_ROW_BYTES)
 
     def watch(self, run: RunDir, case: Case, console: Console) -> MinuteBlocks:
         return MinuteBlocks(run, case, console)

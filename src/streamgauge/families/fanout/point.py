@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from streamgauge.core.steady_state import SLOT_S
 from streamgauge.families.fanout.names import ScenarioName
+from streamgauge.families.fanout.scenario_messages import keys_of
 from streamgauge.families.fanout.schedule import Schedule
 from streamgauge.families.fanout.section import SCENARIOS, Fanout, Scenario
 from streamgauge.families.fanout.targets import is_of_a_gateway
@@ -89,6 +90,14 @@ class FanoutPoint(SpecModel):
     def message_count(self) -> int:
         """Warm-up and measured ones, as far as they are known beforehand."""
         return max(1, round(((self.warm_up_s or 0.0) + self.fanout.duration) * self.rate_per_s))
+
+    @property
+    def measured_updates(self) -> int:
+        """At the most: each measured client gets every message, or from a gateway those of its key."""
+        wanted = self.fanout.measured
+        clients = self.clients if wanted == "all" else min(wanted, self.clients)
+        keys = len(keys_of(self.mapping.kind)) if self.via == "gateway" else 0
+        return clients * math.ceil(self.message_count / max(1, keys))
 
     @property
     def is_conflated(self) -> bool:
