@@ -34,6 +34,8 @@ from streamgauge.tables.events import MARKS, RECEIVES, SENDS
 _PART = 131_072
 """As many rows as agents write at a time."""
 _PARTITIONS = 4
+EVENTS_A_MESSAGE = 2
+"""It is sent, and received once."""
 _GOALS = {1_000_000: "≤ 2", 10_000_000: "≤ 1.2", 2**63: "≤ 1.0"}
 """Against DuckDB, by the most messages."""
 

@@ -1,4 +1,8 @@
-"""How something grows with something else: a power law through measured points, with its error."""
+"""How something grows with something else: through measured points a power law, or a line, with its error.
+
+What costs something to begin and then the same for each is a line: its exponent rises towards 1 with its
+sizes, so a power law through all of them says too little of what lies beyond them.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +38,41 @@ class Growth:
 
     def text(self) -> str:
         return f"x^{self.exponent:.2f} ± {self.exponent_error:.2f}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """y = start + slope · x, by least squares of relative errors: a time is measured to so many per cent."""
+
+    start: float
+    slope: float
+    _x_mean: float
+    _x_spread: float
+    _weight: float
+    _residual: float
+    _points: int
+
+    def at(self, x: float) -> tuple[float, float, float]:
+        """As `Growth.at`."""
+        middle = self.start + self.slope * x
+        if self._points <= 2:
+            return middle, -math.inf, math.inf
+        off = 1 / self._weight + (x - self._x_mean) ** 2 / self._x_spread
+        width = _t(self._points) * self._residual * math.sqrt(middle**2 + off)
+        return middle, middle - width, middle + width
+
+
+def line_of(points: Sequence[tuple[float, float]]) -> Line:
+    """At least two points with different x; all above 0."""
+    weighted = [(x, y, y**-2) for x, y in points]
+    weight = sum(w for _, _, w in weighted)
+    x_mean, y_mean = sum(w * x for x, _, w in weighted) / weight, sum(w * y for _, y, w in weighted) / weight
+    x_spread = sum(w * (x - x_mean) ** 2 for x, _, w in weighted)
+    slope = sum(w * (x - x_mean) * (y - y_mean) for x, y, w in weighted) / x_spread
+    start = y_mean - slope * x_mean
+    squares = sum(w * (y - start - slope * x) ** 2 for x, y, w in weighted)
+    residual = math.sqrt(squares / (len(points) - 2)) if len(points) > 2 else math.inf
+    return Line(start, slope, x_mean, x_spread, weight, residual, len(points))
 
 
 def growth_of(points: Sequence[tuple[float, float]]) -> Growth:

@@ -6,19 +6,22 @@ another, and `--draw` makes the picture of docs/scale.md of what has been measur
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench.analysis_cost import PeakMemory, made_up_run, seconds
+from bench.analysis_cost import EVENTS_A_MESSAGE, PeakMemory, made_up_run, seconds
 from bench.analysis_workers import seconds_on_workers
-from bench.growth import growth_of
+from bench.growth import growth_of, line_of
 from bench.scale_cases import seconds_of_cases
 from bench.scale_launch import fits, launch_figures
 from bench.scale_plot import PICTURE, draw
 from bench.scale_server import requests_per_s, server_mb_per_s
+from streamgauge.analysis.feeding.sizing import is_done_here
 from streamgauge.launch.shared_secret import SECRET_VARIABLE
 from streamgauge.launch.spark_session import spark_session
 
@@ -26,16 +29,24 @@ FIGURES = Path(__file__).parent / "scale_figures.json"
 SIZES: dict[str, tuple[int, ...]] = {
     "analysis": (1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000),
     "packed": (3_000_000, 10_000_000, 30_000_000),
+    "threshold": (1_500_000, 1_900_000, 2_100_000, 2_500_000),
+    "producers": (1, 16, 24, 25, 32, 64),
     "workers": (1, 2, 4),
     "launch": (1, 2, 4, 8, 16, 32, 64, 128, 256),
     "cases": (100, 300, 1000, 3000, 10_000),
     "server": (1, 2, 4, 8, 16),
 }
-"""Messages; messages of many producers; processes on this machine; agents; cases; hosts."""
+"""Messages; messages of many producers; messages around those that the launcher analyses by itself;
+producers; processes on this machine; agents; cases; hosts."""
+_EVEN = ("threshold", "producers")
+"""Where a message is to cost the same at all sizes: what is told of them is the largest step."""
 _RECKONED = 1_000_000_000
 _PRODUCERS = 64
 """More than slices have room for, so that their events are put in order first."""
+_OF_PRODUCERS = 3_000_000
 _ON_WORKERS = 20_000_000
+_LAST = 4
+"""So many of the largest sizes have an exponent of their own, where there are half as many others."""
 
 Figures = dict[str, dict[str, dict[str, float]]]
 """By part, and by size."""
@@ -67,6 +78,9 @@ def scale(
 def growth_lines(figures: Figures) -> list[str]:
     lines = []
     for part, by_size in figures.items():
+        if part in _EVEN:
+            lines.append(_largest_step(part, by_size))
+            continue
         names = next(iter(by_size.values()))
         for name in names:
             points = [(float(size), found[name]) for size, found in by_size.items() if found[name] > 0]
@@ -74,11 +88,33 @@ def growth_lines(figures: Figures) -> list[str]:
                 continue
             growth = growth_of(points)
             line = f"{f'{part}: {name} grows as':<40} {growth.text()}"
+            if len(points) >= 3 * _LAST / 2:
+                line += f"; the last {_LAST} as {growth_of(points[-_LAST:]).text()}"
             if part in ("analysis", "packed") and name == "seconds":
-                middle, low, high = growth.at(_RECKONED)
-                line += f"; {_RECKONED:,} messages would take {middle:,.0f} s ({low:,.0f}–{high:,.0f})"
+                line += _reckoned(points)
             lines.append(line)
     return lines
+
+
+def _reckoned(points: Sequence[tuple[float, float]]) -> str:
+    """By the sizes that Spark analyses: it costs something to begin, and then every message the same."""
+    spread = [point for point in points if not is_done_here(EVENTS_A_MESSAGE * int(point[0]))]
+    if len(spread) < 2:
+        return ""
+    line = line_of(spread)
+    middle, low, high = line.at(_RECKONED)
+    return (
+        f"; {line.start:.1f} s + {line.slope * 1e6:.2f} µs a message from {spread[0][0]:,.0f} on, so "
+        f"{_RECKONED:,} would take {middle:,.0f} s ({low:,.0f}–{high:,.0f})"
+    )
+
+
+def _largest_step(part: str, by_size: dict[str, dict[str, float]]) -> str:
+    """No cliff: from one size to the next a message costs about the same."""
+    costs = [(int(size), found["us_a_message"]) for size, found in by_size.items()]
+    steps = [(after / before, size) for (_, before), (size, after) in itertools.pairwise(costs)]
+    ratio, size = max(steps, key=lambda step: abs(math.log(step[0])), default=(1.0, 0))
+    return f"{f'{part}: µs a message, the largest step':<40} {ratio:.2f}×, at {size:,}"
 
 
 def _analysis(folder: Path, size: int, producers: int = 1) -> dict[str, float]:
@@ -123,6 +159,8 @@ def _server(folder: Path, hosts: int) -> dict[str, float]:
 _MEASURE: dict[str, Callable[[Path, int], dict[str, float]]] = {
     "analysis": _analysis,
     "packed": lambda folder, size: _analysis(folder, size, _PRODUCERS),
+    "threshold": _analysis,
+    "producers": lambda folder, producers: _analysis(folder, _OF_PRODUCERS, producers),
     "workers": _workers,
     "launch": launch_figures,
     "cases": seconds_of_cases,

@@ -1,4 +1,7 @@
-"""The picture of docs/scale.md: what was measured at which size, on scales on which a power law is a line."""
+"""The picture of docs/scale.md: what was measured at which size, on scales where a power law is a line.
+
+The legend has the exponent; of the analysis it has what a message costs where many share what it costs to begin.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.growth import growth_of
+from bench.growth import growth_of, line_of
 
 PICTURE = Path(__file__).parents[1] / "docs" / "scale-curves.svg"
 _WIDTH, _HEIGHT, _LEFT, _TOP, _PLOT_W, _PLOT_H = 1080, 300, 62, 40, 260, 200
@@ -21,6 +24,8 @@ class Panel(NamedTuple):
     up: str
     series: Mapping[str, tuple[str, str]]
     """What it is called → part and name of the figure."""
+    each_from: float = math.inf
+    """From this size on the rest costs the same for each: the legend says how much, in µs."""
 
 
 PANELS = (
@@ -29,6 +34,7 @@ PANELS = (
         "messages",
         "s",
         {"in order": ("analysis", "seconds"), "64 producers": ("packed", "seconds")},
+        each_from=3_000_000,
     ),
     Panel(
         "launch",
@@ -92,9 +98,17 @@ def _panel(panel: Panel, lines: Mapping[str, list[tuple[float, float]]]) -> list
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         svg.append(f'<polyline points="{path}" fill="none" stroke="{colour}"/>')
         svg += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in places]
-        grows = f" ∝ {growth_of(line).text()}" if len(line) > 1 else ""
-        svg.append(f'<text x="6" y="{12 + 13 * row}" fill="{colour}">{name}{grows}</text>')
+        legend = name + _grows(line, panel.each_from)
+        svg.append(f'<text x="6" y="{12 + 13 * row}" fill="{colour}">{legend}</text>')
     return svg
+
+
+def _grows(line: list[tuple[float, float]], each_from: float) -> str:
+    large = [point for point in line if point[0] >= each_from]
+    if len(large) > 1:
+        found = line_of(large)
+        return f": {found.start:.1f} s + {found.slope * 1e6:.2f} µs each"
+    return f" ∝ {growth_of(line).text()}" if len(line) > 1 else ""
 
 
 def _decades(values: list[float]) -> tuple[int, int]:

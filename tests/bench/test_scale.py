@@ -15,8 +15,31 @@ FIGURES = {
 def test_growth_is_told_with_its_error_and_a_billion_is_reckoned() -> None:
     lines = growth_lines(FIGURES)
     assert "analysis: seconds grows as" in lines[0]
-    assert "x^1.00 ± 0.00; 1,000,000,000 messages would take 2,000 s (2,000–2,000)" in lines[0]
+    assert "x^1.00 ± 0.00; " in lines[0]
+    assert "2.00 µs a message from 10,000,000 on" in lines[0]
+    assert lines[0].endswith("so 1,000,000,000 would take 2,000 s (-inf–inf)"), "two sizes have no error"
     assert not any("end_s" in line or "mb_per_s" in line for line in lines), "nothing to draw a line through"
+
+
+def test_a_billion_is_reckoned_by_the_sizes_that_spark_analyses() -> None:
+    seconds = {1_000_000: 0.3, **{n: 3 + 0.7e-6 * n for n in (3_000_000, 10**7, 3 * 10**7, 10**8)}}
+    [line] = growth_lines({"analysis": {str(size): {"seconds": took} for size, took in seconds.items()}})
+    assert "; 3.0 s + 0.70 µs a message from 3,000,000 on, so 1,000,000,000 would take 703 s" in line
+
+
+def test_the_last_sizes_have_an_exponent_of_their_own() -> None:
+    """Where a constant hides at small sizes how it grows."""
+    ends = {str(n): {"end_s": max(0.1, 0.01 * n)} for n in (1, 2, 4, 8, 16, 32, 64, 128)}
+    [line] = growth_lines({"launch": ends})
+    assert line.endswith("; the last 4 as x^1.00 ± 0.00")
+    assert "end_s grows as" in line
+
+
+def test_where_a_message_is_to_cost_the_same_the_largest_step_is_told() -> None:
+    costs = {"1": 1.1, "24": 1.0, "25": 3.0, "64": 3.1}
+    [line] = growth_lines({"producers": {size: {"us_a_message": cost} for size, cost in costs.items()}})
+    assert line.startswith("producers: µs a message, the largest step")
+    assert line.endswith("3.00×, at 25")
 
 
 def test_every_point_is_drawn_once_and_inside() -> None:
