@@ -4,7 +4,7 @@ StreamgaugeError            exit code 1
 ├── BadInput                exit code 2: the user can mend it in a file or a flag
 │   ├── CorruptRun          exit code 2: a run folder that cannot be read
 │   ├── NotInstalled        exit code 2: a driver whose client library is not there
-│   └── Refused             exit code 2: the system under test, or the storage, does not let us do what we must
+│   └── Refused             exit code 2: system under test or storage does not let us do what we must
 ├── Unreachable             exit code 3: the system under test does not answer
 ├── SystemFailed            exit code 1: a system that we start broke, or could not be started
 └── CaseFailed              exit code 1: a case broke while it ran

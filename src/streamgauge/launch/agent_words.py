@@ -1,4 +1,4 @@
-"""What is told of agents: why one broke; with `--debug` where they are ready, how they ended, what their clients said."""
+"""What is told of agents: why one broke; by `--debug` where they are ready, how they ended, what they said."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class CrewMember:
         call.tell(self._agent, "done", manifest)
 
     def _why_refused(self, case: str) -> Manifest | None:
-        """Whether this host may write where its agent's events go: better known before the load than after."""
+        """Whether this host may write where its agent's events go: better known before the load."""
         if self._may_write:
             return None
         trial = self._run.trial(self._agent)
