@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import socket
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,8 +13,10 @@ from pyspark.sql import SparkSession
 
 from streamgauge.analysis.feeding import sizing
 from streamgauge.analysis.pipeline import analyze
+from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir, runs_in
 from tests.cli.streamgauge_command import in_process, streamgauge
+from tests.launch.relay import relay
 from tests.launch.s3 import BUCKET, S3, environment, s3
 from tests.launch.simulated_run import simulate
 
@@ -39,7 +37,20 @@ def _may_enter(server: S3, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-def test_a_run_is_measured_analysed_and_reported_there_case_by_case(kafka: str, tmp_path: Path) -> None:
+def test_an_e2e_is_measured_analysed_and_reported_there(kafka: str, tmp_path: Path) -> None:
+    out = f"{_OUT}/e2e"
+    done = streamgauge("e2e", "--bootstrap", kafka, "--out", out, *_SHORT, "--live", "off", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    [run] = runs_in(out)
+    assert f"report: {run.location}/report/index.html" in done.stderr
+    assert len(list(run.list_files("events/sends", ".parquet"))) == 1
+    shown = in_process("results", run.location, "--json", cwd=tmp_path)
+    counted = json.loads(shown.stdout)["cases"][0]["accounting"]
+    assert (counted["sent"], counted["received"], counted["lost_write"]) == (400, 400, 0)
+    assert not list(tmp_path.glob("s3a:*")), "nobody took the URL for a path"
+
+
+def test_a_sweep_is_measured_analysed_and_reported_there_case_by_case(kafka: str, tmp_path: Path) -> None:
     out = f"{_OUT}/sweep"
     done = streamgauge(
         *("sweep", "--bootstrap", kafka, "--out", out, "--partitions", "1,2", "--stream-size", "6400"),
@@ -106,74 +117,44 @@ def _rows(run: RunDir, table: str) -> pa.Table:
 
 
 def test_broken_connections_are_tried_again(server: S3, monkeypatch: pytest.MonkeyPatch) -> None:
-    with _cutting(server.endpoint, every=3) as (endpoint, cut):
-        for name, value in {**server.environment, "AWS_ENDPOINT_URL": endpoint}.items():
+    with relay(server.endpoint, cuts_every=3) as way:
+        for name, value in {**server.environment, "AWS_ENDPOINT_URL": way.endpoint}.items():
             monkeypatch.setenv(name, value)
         run = RunDir.create(f"{_OUT}/cut", "cut")
         for number in range(6):
             run.write_bytes(f"events/{number}", bytes(100_000))
         assert [len(run.read_text(f"events/{number}")) for number in range(6)] == [100_000] * 6
-        assert cut, "nothing was cut: the test says nothing"
-
-
-@contextmanager
-def _cutting(endpoint: str, every: int) -> Iterator[tuple[str, list[int]]]:
-    """A way to the server on which every so many connections are broken off after their first piece."""
-    cut: list[int] = []
-    server = urlsplit(endpoint)
-    there = (str(server.hostname), int(server.port or 80))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def serve() -> None:
-            number = 0
-            while True:
-                try:
-                    client, _ = listener.accept()
-                except OSError:
-                    return
-                number += 1
-                is_cut = number % every == 0
-                if is_cut:
-                    cut.append(number)
-                threading.Thread(target=_carry, args=(client, there, is_cut), daemon=True).start()
-
-        threading.Thread(target=serve, daemon=True).start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}", cut
-
-
-def _carry(client: socket.socket, there: tuple[str, int], is_cut: bool) -> None:
-    with client:
-        if is_cut:
-            client.recv(100)
-            return
-        with socket.create_connection(there) as server:
-            back = threading.Thread(target=_pump, args=(server, client), daemon=True)
-            back.start()
-            _pump(client, server)
-            back.join(10)
-
-
-def _pump(source: socket.socket, target: socket.socket) -> None:
-    try:
-        while piece := source.recv(1 << 16):
-            target.sendall(piece)
-        target.shutdown(socket.SHUT_WR)
-    except OSError:
-        pass
+        assert way.cut, "nothing was cut: the test says nothing"
 
 
 @pytest.mark.parametrize(
-    ("out", "secret", "words"),
+    ("out", "who", "words"),
     [
-        (_OUT, "wrong", "ACCESS_DENIED"),
-        ("s3a://nobodys/runs", None, "Bucket 'nobodys' not found"),
+        (_OUT, "of a wrong secret", "ACCESS_DENIED"),
+        (_OUT, "who may only read", "functionality that is not implemented"),
+        ("s3a://nobodys/runs", "who may do everything", "Bucket 'nobodys' not found"),
     ],
 )
 def test_a_bucket_without_rights_is_refused_before_anything_is_measured(
-    server: S3, tmp_path: Path, out: str, secret: str | None, words: str
+    server: S3, tmp_path: Path, out: str, who: str, words: str
 ) -> None:
-    env = environment(server.endpoint, secret) if secret else {}
+    """Of whom S3Proxy lets only read, it says to a write that it is not implemented."""
+    users = {"of a wrong secret": environment(server.endpoint, "wrong"), "who may only read": server.reader}
+    env = users.get(who, server.environment)
     refused = in_process("e2e", "--bootstrap", "127.0.0.1:9", "--out", out, *_SHORT, cwd=tmp_path, env=env)
     assert refused.returncode == 2
-    assert f"--out {out}: cannot make a run folder there: " in refused.stderr
-    assert words in refused.stderr
+    [line] = refused.stderr.splitlines()
+    assert f"--out {out}: cannot make a run folder there: " in line
+    assert words in line
+
+
+def test_who_may_only_read_reads(server: S3, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else it would be no user at all who is refused above."""
+    run = RunDir.create(f"{_OUT}/read", "read")
+    run.write_text(run.tags, "[]")
+    for name, value in server.reader.items():
+        monkeypatch.setenv(name, value)
+    again = RunDir(run.location)
+    assert again.read_text(run.tags) == "[]"
+    with pytest.raises(BadInput, match=r"tags\.json: cannot be written: "):
+        again.write_text(run.tags, "[1]")

@@ -21,6 +21,7 @@ from streamgauge.systems.ports import free_ports
 BUCKET = "measurements"
 _START_DEADLINE_S = 90.0
 _USER, _SECRET = "rehearsal", "not-so-secret-key"
+_READER = "reader"
 _QUIET = """<configuration>
   <appender name="OUT" class="ch.qos.logback.core.ConsoleAppender">
     <encoder><pattern>%m%n</pattern></encoder>
@@ -34,11 +35,13 @@ class S3:
     endpoint: str
     environment: dict[str, str]
     """What a process needs to get in."""
+    reader: dict[str, str]
+    """The same for a user who may read all of it, and write nothing."""
 
 
 @contextmanager
 def s3(folder: Path) -> Iterator[S3]:
-    """With one bucket, and one user who may do everything."""
+    """With one bucket, a user who may do everything, and one who may only read."""
     [port] = free_ports(1)
     endpoint, buckets = f"http://127.0.0.1:{port}", folder / "buckets"
     buckets.mkdir()
@@ -51,15 +54,21 @@ def s3(folder: Path) -> Iterator[S3]:
         "jclouds.provider": "filesystem-nio2",
         "jclouds.filesystem.basedir": str(buckets),
     }
-    properties = folder / "s3.properties"
-    properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+    users = {
+        _USER: settings,
+        _READER: {**settings, "s3proxy.identity": _READER, "s3proxy.read-only-blobstore": "true"},
+    }
+    for user, own in users.items():
+        properties = folder / f"{user}.properties"
+        properties.write_text("".join(f"{name}={value}\n" for name, value in own.items()))
     with (folder / "s3.log").open("w") as log:
         process = subprocess.Popen(
             [
                 *(find_java().executable, *LIGHT, "-Xmx256m"),
                 f"-Dlogback.configurationFile={folder / 'logback.xml'}",
                 *("-cp", classpath(fetch("s3"))),
-                *("org.gaul.s3proxy.Main", "--properties", str(properties)),
+                "org.gaul.s3proxy.Main",
+                *(word for user in users for word in ("--properties", str(folder / f"{user}.properties"))),
             ],
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -70,16 +79,16 @@ def s3(folder: Path) -> Iterator[S3]:
         fs.S3FileSystem(
             access_key=_USER, secret_key=_SECRET, endpoint_override=endpoint, allow_bucket_creation=True
         ).create_dir(BUCKET)
-        yield S3(endpoint, environment(endpoint, _SECRET))
+        yield S3(endpoint, environment(endpoint, _SECRET), environment(endpoint, _SECRET, _READER))
     finally:
         process.kill()
         process.wait(30)
 
 
-def environment(endpoint: str, secret: str) -> dict[str, str]:
+def environment(endpoint: str, secret: str, user: str = _USER) -> dict[str, str]:
     return {
         "AWS_ENDPOINT_URL": endpoint,
-        "AWS_ACCESS_KEY_ID": _USER,
+        "AWS_ACCESS_KEY_ID": user,
         "AWS_SECRET_ACCESS_KEY": secret,
         "AWS_EC2_METADATA_DISABLED": "true",
     }
