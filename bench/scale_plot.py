@@ -1,6 +1,6 @@
 """The picture of docs/scale.md: what was measured at which size, on scales where a power law is a line.
 
-The legend has the exponent; of the analysis it has what a message costs where many share what it costs to begin.
+The legend has the exponent; of the analysis, what a message costs where many share what it costs to begin.
 """
 
 from __future__ import annotations

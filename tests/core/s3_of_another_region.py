@@ -1,4 +1,5 @@
-"""An S3 endpoint that answers as Amazon's does to who signs for another region than the bucket's."""
+"""An S3 endpoint that answers as Amazon's does to who signs for another region than the bucket's, or has
+another reason to answer with the same status."""
 
 from __future__ import annotations
 
@@ -11,16 +12,20 @@ from typing import Any
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    status, region = 400, "eu-central-1"
 
     def _refuse(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        text = (
-            "<Error><Code>AuthorizationHeaderMalformed</Code><Message>The authorization header is malformed; "
-            "the region 'us-east-1' is wrong; expecting 'eu-central-1'</Message></Error>"
-        )
+        code, message = "ExpiredToken", "The provided token has expired"
+        if self.region:
+            code = "AuthorizationHeaderMalformed"
+            wrong = f"the region 'us-east-1' is wrong; expecting '{self.region}'"
+            message = f"The authorization header is malformed; {wrong}"
+        text = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>"
         content = b"" if self.command == "HEAD" else text.encode()
-        self.send_response(400)
-        self.send_header("x-amz-bucket-region", "eu-central-1")
+        self.send_response(self.status)
+        if self.region:
+            self.send_header("x-amz-bucket-region", self.region)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
@@ -32,9 +37,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def of_another_region() -> Iterator[dict[str, str]]:
-    """Variables for whoever is to use it."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
+def of_another_region(status: int = 400, region: str = "eu-central-1") -> Iterator[dict[str, str]]:
+    """Variables for whoever is to use it. `region`: that it names; none: it has another reason."""
+    handler = type("Handler", (_Handler,), {"status": status, "region": region})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield {

@@ -220,11 +220,26 @@ def test_what_was_about_to_be_written_is_removed_and_nothing_else(tmp_path: Path
     assert list(run.list_files("")) == ["_x.txt", "a", "results/_SUCCESS"]
 
 
+@pytest.mark.parametrize("status", [301, 307, 400])
 def test_a_store_of_another_region_is_refused_before_anything_is_measured(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
-    with of_another_region() as variables:
+    with of_another_region(status) as variables:
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
-        with pytest.raises(BadInput, match=r"^--out s3a://bucket/runs: .*AWS_DEFAULT_REGION is us-east-1$"):
+        words = "the bucket is in region eu-central-1, and AWS_DEFAULT_REGION is us-east-1"
+        with pytest.raises(BadInput, match=rf"^--out s3a://bucket/runs: .*; {words}$"):
             RunDir.create("s3a://bucket/runs", "e2e")
+
+
+@pytest.mark.parametrize("status", [301, 307, 400])
+def test_a_store_with_the_same_status_for_another_reason_is_not_taken_for_one_of_another_region(
+    monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    """An expired token, a proxy that sends people elsewhere."""
+    with of_another_region(status, region="") as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(BadInput, match=r"^--out s3a://bucket/runs: cannot make") as refused:
+            RunDir.create("s3a://bucket/runs", "e2e")
+        assert "region" not in str(refused.value)

@@ -31,7 +31,8 @@ from streamgauge.core.served_files import served_files
 
 _STAMP, _STAMP_LENGTH = "%Y%m%d-%H%M%S", 15
 _UNFINISHED = re.compile(r"_.+\.[0-9a-f]{8}")
-_OTHER_REGION = re.compile(r"HTTP status (?:301|307|400)|AuthorizationHeaderMalformed|PermanentRedirect")
+_REGION = re.compile(r"the bucket is located in '([^']+)'")
+"""As pyarrow tells what a store itself names; a status alone may mean anything."""
 _PYARROWS_OWN = ("file", "s3", "s3a", "gs", "gcs")
 
 
@@ -52,11 +53,9 @@ class RunDir:
         except OSError as error:
             # pyarrow names an option of its own, which nobody here can set.
             why = str(error).partition(" To create buckets")[0]
-            if run.is_in_a_cloud and _OTHER_REGION.search(why):
-                why += (
-                    "; a store of another region answers so: AWS_DEFAULT_REGION is "
-                    f"{os.environ.get('AWS_DEFAULT_REGION') or 'not set'}"
-                )
+            if run.is_in_a_cloud and (region := run._region_of_bucket()) is not None:
+                ours = os.environ.get("AWS_DEFAULT_REGION") or "not set"
+                why += f"; the bucket is in region {region}, and AWS_DEFAULT_REGION is {ours}"
             raise BadInput(f"--out {runs_folder}: cannot make a run folder there: {why}") from error
         return run
 
@@ -287,6 +286,14 @@ class RunDir:
         """A file to write that takes its name only when it is complete; else BadInput says why not."""
         is_private = self.is_local and (relative in _PRIVATE or relative.startswith(_PRIVATE_FOLDERS))
         return _WholeFile(self._files, self._at(relative), self.url(relative), is_private=is_private)
+
+    def _region_of_bucket(self) -> str | None:
+        """Where a store says that it is, to who came to another region; None: that is not what is wrong."""
+        try:
+            self._files.get_file_info(self._root.partition("/")[0])
+        except OSError as error:
+            return found[1] if (found := _REGION.search(str(error))) else None
+        return None
 
     @cached_property
     def _located(self) -> tuple[fs.FileSystem, str]:

@@ -1,4 +1,4 @@
-"""What is told of agents: why one broke; by `--debug` where they are ready, how they ended, what they said."""
+"""What is told of agents: why one broke; by `--debug` where each is ready, how it ended and what it said."""
 
 from __future__ import annotations
 
