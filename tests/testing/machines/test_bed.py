@@ -190,7 +190,7 @@ def test_a_cable_delays_by_no_more_than_it_is_told_and_jitter_spreads_to_both_si
 def test_a_cable_carries_no_more_than_its_bandwidth_and_no_less(bed: Machines) -> None:
     size, bytes_per_s = 300_000, 200_000
     bed.link("near", Link(bytes_per_s=bytes_per_s))
-    took_s = []
+    took_s: list[float] = []
     try:
         with listening(bed, "third", TAKE, str(QUIETEST_OF)) as taking:
             assert taking.stdout is not None
