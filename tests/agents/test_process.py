@@ -17,7 +17,7 @@ from streamgauge.agents import process
 from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.process import PipeRendezvous
 from streamgauge.agents.rendezvous import Start
-from streamgauge.core.errors import CaseFailed
+from streamgauge.core.errors import CaseFailed, GivenUp
 from streamgauge.spec.target import Target
 
 from .conftest import Assign
@@ -142,7 +142,7 @@ def test_an_agent_that_is_stuck_after_that_ends_itself(pipes: Pipes) -> None:
 
 def test_a_run_given_up_before_the_start_does_not_keep_an_agent_waiting(pipes: Pipes) -> None:
     pipes.end_input()
-    with pytest.raises(CaseFailed, match="given up before the start"):
+    with pytest.raises(GivenUp, match="given up before the start"):
         pipes.rendezvous.ready(READING, meanwhile=idle)
 
 

@@ -8,7 +8,7 @@ import pytest
 from streamgauge.agents.diary import Manifest
 from streamgauge.core.environment import host_name
 from streamgauge.core.run_dir import RunDir
-from streamgauge.launch.agent_words import AgentLogs, tell_done, why_broken
+from streamgauge.launch.agent_words import AgentLogs, tell_done, to_blame, why_broken
 
 ERROR = "2026-01-01 10:00:00,000 ERROR streamgauge.librdkafka: 1/1 brokers are down"
 
@@ -25,6 +25,14 @@ def test_whose_disk_is_full_is_told_unless_it_is_this_hosts() -> None:
     broken.hostname = host_name()
     assert why_broken(broken) == "the disk is full"
     assert why_broken(Manifest("producer-0", "001", "failed")) == "an agent failed"
+
+
+def test_who_broke_is_to_blame_and_not_who_was_given_up_for_it() -> None:
+    given_up = Manifest("producer-0", "001", "failed", "given up", "GivenUp")
+    refused = Manifest("producer-1", "001", "failed", "cannot write", "Refused")
+    assert to_blame([given_up, refused, Manifest("consumer-0", "001", "stopped")]) is refused
+    assert to_blame([given_up]) is given_up
+    assert to_blame([Manifest("consumer-0", "001", "timed_out")]) is None
 
 
 def test_errors_of_clients_are_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

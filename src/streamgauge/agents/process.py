@@ -25,12 +25,11 @@ from streamgauge.agents.life import live_through
 from streamgauge.agents.log_without_secrets import LogWithoutSecrets
 from streamgauge.agents.rendezvous import Ends, Levels, Start
 from streamgauge.core.clock import ClockReading
-from streamgauge.core.errors import CaseFailed
+from streamgauge.core.errors import CaseFailed, GivenUp
 from streamgauge.recording.arrow_alone import keep_arrow_alone
 
 START_DEADLINE_S = 900.0
 """Longer than a launcher waits for a thousand agents; one that has ended closes our input before."""
-GIVEN_UP = "the run was given up before the start"
 _GIVE_UP_S = 30.0
 
 keep_arrow_alone()
@@ -62,7 +61,7 @@ class PipeRendezvous:
                 raise CaseFailed(f"the other agents were not ready within {START_DEADLINE_S:g} s")
             meanwhile()
         if self._start is None:
-            raise CaseFailed(GIVEN_UP)
+            raise GivenUp("the run was given up before the start")
         return self._start
 
     def tell_levels(self, levels: Levels) -> None:

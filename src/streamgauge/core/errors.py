@@ -8,7 +8,8 @@ StreamgaugeError            exit code 1
 ├── Unreachable             exit code 3: the system under test does not answer
 ├── SystemFailed            exit code 1: a system that we start broke, or could not be started
 └── CaseFailed              exit code 1: a case broke while it ran
-    └── AgentDied           exit code 1: an agent process ended before it was done
+    ├── AgentDied           exit code 1: an agent process ended before it was done
+    └── GivenUp             exit code 1: somebody else broke before the start
 
 `jvm` adds NoJava, JarsUnavailable, CompileFailed, JvmFailed and CannotCount,
 each beside what raises it; the gateway adds UnsafeSettings (exit code 4).
@@ -60,3 +61,7 @@ class CaseFailed(StreamgaugeError):
 
 class AgentDied(CaseFailed):
     """An agent process ended before its task did."""
+
+
+class GivenUp(CaseFailed):
+    """An agent was ready, and the case was not begun: who broke has more to say of that."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from streamgauge.agents.diary import Manifest
 from streamgauge.core.environment import host_name
+from streamgauge.core.errors import GivenUp
 from streamgauge.core.run_dir import RunDir
 from streamgauge.launch.agreed_start import ReadyAgent
 
@@ -28,6 +29,12 @@ def tell_done(manifest: Manifest) -> None:
     counts = ", ".join(f"{name} {count}" for name, count in manifest.counts.items()) or "nothing counted"
     why = f": {manifest.reason}" if manifest.reason else ""
     LOGGER.debug("%s has %s%s (%s)", manifest.agent, manifest.outcome, why, counts)
+
+
+def to_blame(manifests: Iterable[Manifest]) -> Manifest | None:
+    """Of agents that failed one that did so by itself, if there is one; others were only given up for it."""
+    failed = [manifest for manifest in manifests if manifest.outcome == "failed"]
+    return min(failed, key=lambda manifest: manifest.error == GivenUp.__name__, default=None)
 
 
 def why_broken(manifest: Manifest) -> str:

@@ -13,13 +13,13 @@ from streamgauge.agents.assignment import Assignment
 from streamgauge.agents.diary import Manifest
 from streamgauge.agents.sampler import Sampler
 from streamgauge.core import errors
-from streamgauge.core.errors import AgentDied, CaseFailed, CorruptRun, StreamgaugeError
+from streamgauge.core.errors import AgentDied, CaseFailed, CorruptRun, GivenUp, StreamgaugeError
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.stages import Stages
 from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.contract import Driver, Need
 from streamgauge.faults.contract import Scene
-from streamgauge.launch.agent_words import why_broken
+from streamgauge.launch.agent_words import to_blame, why_broken
 from streamgauge.launch.conduct import CaseSystem, Conduct
 from streamgauge.launch.crew import Crew
 from streamgauge.launch.fault_schedule import FaultSchedule
@@ -185,18 +185,18 @@ def _run_agents(
         outcome.status = CaseStatus("partial", died or reason, is_broken_off=True)
         outcome.error = AgentDied(f"case {case.id}: {died or reason}")
         return outcome
-    if all(m.error in (None, CaseFailed.__name__) for m in manifests):
+    if all(m.error in (None, CaseFailed.__name__, GivenUp.__name__) for m in manifests):
         judged = conduct.judge(case, manifests)
         if judged is not None:
             # That a series comes to its end is what it was run for.
             outcome.status, outcome.holds = CaseStatus("ok", judged.words, holds=judged.holds), judged.holds
             return outcome
-    failed = [m for m in manifests if m.outcome == "failed"]
+    failed = to_blame(manifests)
     late = [m for m in manifests if m.outcome == "timed_out"]
     if failed:
-        why = why_broken(failed[0])
+        why = why_broken(failed)
         outcome.status = CaseStatus("failed", why)
-        outcome.error = getattr(errors, failed[0].error or "", CaseFailed)(f"case {case.id}: {why}")
+        outcome.error = getattr(errors, failed.error or "", CaseFailed)(f"case {case.id}: {why}")
     elif late:
         agents = ", ".join(m.agent for m in late)
         usual = f"not done in time: {agents} (load.time_limit, load.drain_timeout)"

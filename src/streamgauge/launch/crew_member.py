@@ -55,7 +55,8 @@ class CrewMember:
     def serve(self) -> None:
         """Until there are no more cases."""
         # Importing takes longer than most things: it is done by the time of the first case.
-        self._child = self._start_process(self._run, self._agent)
+        if self._why_refused() is None:
+            self._child = self._start_process(self._run, self._agent)
         try:
             while (called := self._meeting.next_call(self._agent)) is not None:
                 call, told = called
@@ -67,7 +68,8 @@ class CrewMember:
                 self._child.close()
 
     def _take_part(self, call: Call, assignment: Assignment) -> None:
-        if (refused := self._why_refused(assignment.case)) is not None:
+        if (why := self._why_refused()) is not None:
+            refused = Manifest(self._agent, assignment.case, "failed", why, Refused.__name__, host_name())
             call.tell(self._agent, "done", asdict(refused))
             return
         child = self._child
@@ -80,7 +82,7 @@ class CrewMember:
             self._clock.finish(assignment)
         call.tell(self._agent, "done", manifest)
 
-    def _why_refused(self, case: str) -> Manifest | None:
+    def _why_refused(self) -> str | None:
         """Whether this host may write where its agent's events go: better known before the load."""
         if self._may_write:
             return None
@@ -89,8 +91,7 @@ class CrewMember:
             self._run.write_text(trial, "")
             self._run.remove(trial)
         except (BadInput, OSError) as error:
-            why = f"cannot write to the run folder: {error}"
-            return Manifest(self._agent, case, "failed", why, Refused.__name__, host_name())
+            return f"cannot write to the run folder: {error}"
         self._may_write = True
         return None
 

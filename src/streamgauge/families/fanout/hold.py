@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from streamgauge.agents.diary import Manifest
-from streamgauge.agents.process import GIVEN_UP
 from streamgauge.families.fanout.point import FanoutPoint
 from streamgauge.families.fanout.section import frequency_text
+from streamgauge.launch.agent_words import to_blame
 from streamgauge.launch.conduct import Judgement
 
 
 def hold_of(point: FanoutPoint, manifests: Sequence[Manifest]) -> Judgement:
     """The rule: everything was delivered to everybody, and the mean latency is within the limit."""
-    broken = [manifest for manifest in manifests if manifest.outcome == "failed"]
-    # Those that were only given up because of another one come last.
-    broken.sort(key=lambda manifest: GIVEN_UP in (manifest.reason or ""))
-    if broken:
-        return Judgement(False, f"does not hold: {broken[0].reason}")
+    if (broken := to_blame(manifests)) is not None:
+        return Judgement(False, f"does not hold: {broken.reason}")
     swarms = [manifest.counters for manifest in manifests if manifest.counters]
     if not swarms:
         return Judgement(False, "does not hold: no swarm told what it got")
