@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamgauge.analysis.scopes import measured, merged_by
+from streamgauge.analysis.squeezed import sum_of_known
 from streamgauge.analysis.validity import HostTrouble
 from streamgauge.core.clock import NS_PER_S
 from streamgauge.core.status import CaseStatus, RunStatus
@@ -75,8 +76,8 @@ def case_figures(plan: Plan, status: RunStatus, tables: Tables, beside: Beside) 
         | _rates(rates[case.id])
         | _cores(cpu[case.id])
         | _machines(usage[case.id], by_second[case.id])
-        | _clock_error(clocks[case.id])
-        | _hosts(clocks[case.id])
+        | {"clock_error_ms": clock_error_ms(clocks[case.id])}
+        | {"hosts": host_troubles(clocks[case.id])}
         | _medians(seconds[case.id])
         for case in plan.cases
     ]
@@ -178,23 +179,23 @@ def _machines(usage: Iterable[Row], by_second: Iterable[Row]) -> Row:
     return {
         "machine_share": max((sum(own) / len(own) for own in shares.values()), default=None),
         "broker_host_cores": max(cores, default=None),
-        "swapped_bytes": _sum(row["swapped_bytes_per_s"] for row in within),
-        "throttled_count": _sum(row["throttled_per_s"] for row in within),
+        "swapped_bytes": sum_of_known(row["swapped_bytes_per_s"] for row in within),
+        "throttled_count": sum_of_known(row["throttled_per_s"] for row in within),
     }
 
 
-def _clock_error(rows: Iterable[Row]) -> Row:
-    """How far a producer's and a consumer's clock can be apart."""
+def clock_error_ms(rows: Iterable[Row], receiver: str = "consumer") -> float | None:
+    """How far a producer's and a receiver's clock can be apart; `rows`: of table `clocks`."""
     errors: dict[str, float] = {}
     for row in rows:
         kind = row["agent"].partition("-")[0]
         errors[kind] = max(row["error_ms"], errors.get(kind, row["error_ms"]))
-    is_known = {"producer", "consumer"} <= errors.keys()
-    return {"clock_error_ms": errors["producer"] + errors["consumer"] if is_known else None}
+    is_known = {"producer", receiver} <= errors.keys()
+    return errors["producer"] + errors[receiver] if is_known else None
 
 
-def _hosts(rows: Iterable[Row]) -> Row:
-    """Of each host the worst that any of its agents saw."""
+def host_troubles(rows: Iterable[Row]) -> list[HostTrouble]:
+    """Of each host the worst that any of its agents saw; `rows`: of table `clocks`."""
     found: dict[str, HostTrouble] = {}
     for row in rows:
         name, before = row["hostname"], found.get(row["hostname"], HostTrouble(row["hostname"]))
@@ -202,7 +203,7 @@ def _hosts(rows: Iterable[Row]) -> Row:
             of: max((row[of], getattr(before, of)), key=lambda value: abs(value or 0.0)) for of in _TROUBLES
         }
         found[name] = HostTrouble(name, **worst)
-    return {"hosts": [found[name] for name in sorted(found)]}
+    return [found[name] for name in sorted(found)]
 
 
 def _medians(rows: Iterable[Row]) -> Row:
@@ -235,11 +236,6 @@ def _slope(points: Sequence[tuple[int, float]]) -> float | None:
     spread = sum((x - mean_x) ** 2 for x, _ in points)
     slope: float = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
     return round(slope, _DRIFT_DIGITS)
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
 
 
 def _of_scope(table: pa.Table, scope: str) -> Mapping[str, list[Row]]:

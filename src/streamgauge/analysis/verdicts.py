@@ -31,7 +31,7 @@ def verdicts(figures: Iterable[Row]) -> tuple[list[Row], list[Row]]:
         has = {"has_consumers": row["consumers"] > 0, "has_completions": row["has_completions"]}
         accounted, faults = integrity(row, **has)
         wanted_per_s = _wanted_per_s(row)
-        missed = _missed_rate(row, wanted_per_s)
+        missed = missed_rate(row, wanted_per_s)
         limit, why = bottleneck(_pressure(row, missed))
         quotable, doubts = validity(_judged(row, missed, wanted_per_s, limit))
         judged.append(
@@ -113,8 +113,9 @@ def _wanted_per_s(row: Row) -> float | None:
     return (row["measured"] - 1) / row["intended_range_s"] if row["intended_range_s"] else None
 
 
-def _missed_rate(row: Row, wanted_per_s: float | None) -> bool:
-    """In a short run a few ms at the ends are more than 1%: the schedule must have slipped as well."""
+def missed_rate(row: Row, wanted_per_s: float | None) -> bool:
+    """In a short run a few ms at the ends are more than 1%: the schedule must have slipped as well. `row` has
+    `sent_messages_per_s`, `sent_range_s` and `intended_range_s`."""
     if wanted_per_s is None or row["sent_messages_per_s"] is None or row["sent_range_s"] is None:
         return False
     slipped_ms = (row["sent_range_s"] - (row["intended_range_s"] or 0.0)) * 1000

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from streamgauge.families.fanout.analysis import right_updates
 from streamgauge.families.fanout.clock_shifts import right_generated, shift_rows, shifts
+from streamgauge.families.fanout.figures_by_spark import right_updates
 from streamgauge.plan.plan_file import make_plan
 from streamgauge.spec.workload import Workload
 

@@ -104,6 +104,35 @@ def test_messages_count_since_the_slot_that_was_said_last(lived: Lived) -> None:
     assert all(count == 0 for count, _, _ in rendezvous.levels), "who sends tells of its CPU only"
 
 
+@pytest.mark.parametrize(("asked", "ahead"), [({"warm_up": 0.2}, 20), ({}, 50)])
+def test_a_noise_floor_is_of_while_messages_that_count_were_due(
+    lived: Lived, monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any], ahead: int
+) -> None:
+    monkeypatch.setattr(generator_life, "NoiseFloor", Floor)
+    rendezvous = begun(measured_slot=lambda: 2)
+    life, rows = lived(rendezvous, **asked)
+    floor = life.manifest.noise_floor
+    assert floor["begin_ns"] == rendezvous.start.at_ns + ahead * 10_000_000
+    assert floor["end_ns"] >= rendezvous.start.at_ns + 4 * SLOT_NS
+    assert sum(row["is_warm_up"] for row in rows) == ahead
+
+
+class Floor:
+    def __init__(self, producer_count: int) -> None:
+        assert producer_count == 1, "the producers of a generator share a process"
+        self._is_running = False
+
+    def start(self) -> None:
+        self._is_running = True
+
+    def stop(self) -> None:
+        self._is_running = False
+
+    def between(self, begin_ns: int, end_ns: int) -> dict[str, float]:
+        assert not self._is_running
+        return {"begin_ns": begin_ns, "end_ns": end_ns}
+
+
 def test_a_fixed_warm_up_is_nobody_s_to_say(lived: Lived) -> None:
     rendezvous = begun(measured_slot=lambda: 7)
     life, rows = lived(rendezvous, warm_up=0.2)

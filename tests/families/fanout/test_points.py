@@ -6,20 +6,22 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import DataFrame, SparkSession
 
+from streamgauge.analysis.clocks import clocks
 from streamgauge.core.status import CaseStatus, RunStatus
+from streamgauge.families.fanout.clock_shifts import SHIFTS
 from streamgauge.families.fanout.event_tables import CLIENTS, GENERATED, TRAFFIC, UPDATES
-from streamgauge.families.fanout.points import latency_counts, planned_points, points, samples_of
+from streamgauge.families.fanout.figures_here import figures_here
+from streamgauge.families.fanout.hosts import SHARES
+from streamgauge.families.fanout.points import points
 from streamgauge.families.fanout.result_tables import POINTS
+from streamgauge.families.fanout.update_figures import UpdateFigures
 from streamgauge.families.fanout.verdicts import judged_points
-from streamgauge.plan.plan_file import make_plan
+from streamgauge.plan.plan_file import Plan, make_plan
 from streamgauge.plan.warm_up_file import WarmUp, WarmUpEnding
 from streamgauge.spec.workload import Workload
 from streamgauge.tables.column import Column, Table
 from streamgauge.tables.events import SAMPLES
-
-pytestmark = pytest.mark.spark
 
 MS, S = 10**6, 10**9
 WALL = 1_700_000_000 * S
@@ -27,10 +29,39 @@ COUNT = 100
 TRAFFIC_ROW = {"agent": "swarm-0", "sockets": 4, "seconds": 2.0, "received_bytes": 200_000, "sent_bytes": 100}
 
 
-def frame(spark: SparkSession, table: Table, rows: list[dict[str, Any]]) -> DataFrame:
+def frame(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
     with_case = Table(table.name, table.row, (*table.columns, Column("case", "string", "case")))
     filled = [{"case": "001", **row} for row in rows]
-    return spark.createDataFrame(pa.Table.from_pylist(filled, schema=with_case.arrow_schema()))
+    return pa.Table.from_pylist(filled, schema=with_case.arrow_schema())
+
+
+def found_points(
+    plan: Plan,
+    status: RunStatus,
+    updates: list[dict[str, Any]],
+    clients: list[dict[str, Any]],
+    samples: list[dict[str, Any]],
+    *,
+    sent: list[dict[str, Any]] | None = None,
+    marks: list[dict[str, Any]] | None = None,
+    floors: dict[str, float] | None = None,
+) -> tuple[list[dict[str, Any]], UpdateFigures]:
+    generated_ones = frame(GENERATED, sent or [generated(n) for n in range(COUNT)])
+    figures = figures_here(
+        frame(UPDATES, updates), generated_ones, SHIFTS.empty_table(), SHARES.empty_table()
+    )
+    rows = points(
+        plan,
+        status,
+        figures,
+        clients=frame(CLIENTS, clients),
+        sent=generated_ones,
+        traffic=frame(TRAFFIC, [TRAFFIC_ROW]),
+        usage_samples=frame(SAMPLES, samples),
+        clocks=clocks(marks or []),
+        noise_floors_ms=floors or {},
+    )
+    return rows, figures
 
 
 def generated(number: int) -> dict[str, Any]:
@@ -70,7 +101,7 @@ def sample(kind: str, at_s: float, cpu_s: float, memory: int) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def found(spark: SparkSession) -> dict[str, Any]:
+def found() -> dict[str, Any]:
     content = {
         "targets": [{"name": "gateway", "driver": "push_websocket"}],
         "fanout": {"clients": [4, 8, 16], "scenarios": ["2"]},
@@ -85,38 +116,27 @@ def found(spark: SparkSession) -> dict[str, Any]:
     # Client 1 lacks two, has one twice, and one that nobody sent.
     odd = [n for n in range(1, COUNT, 2) if n not in (21, 41)]
     rough = [update(1, n) for n in [*odd, 31]] + [{**update(1, 1), "stamp_ns": 12345}]
-    sent = frame(spark, GENERATED, [generated(n) for n in range(COUNT)])
-    samples = samples_of(frame(spark, UPDATES, whole + rough), sent)
-    table = points(
-        planned_points(spark, plan, RunStatus(cases=ended)),
-        samples,
-        clients=frame(
-            spark,
-            CLIENTS,
-            [
-                client(0, 50, is_measured=True),
-                client(1, 50, is_measured=True),
-                client(2, 47, is_measured=False),
-                client(3, 51, is_measured=False),
-            ],
-        ),
-        generated=sent,
-        traffic=frame(spark, TRAFFIC, [TRAFFIC_ROW]),
-        usage_samples=frame(
-            spark,
-            SAMPLES,
-            [
-                sample("broker", 1.0, 0.0, 900),  # before the first message
-                *(sample("broker", at, at / 4, 100) for at in (5.1, 5.5, 5.9)),
-                *(sample("gateway", at, at / 2, 200) for at in (5.1, 5.9)),
-            ],
-        ),
+    table, figures = found_points(
+        plan,
+        RunStatus(cases=ended),
+        whole + rough,
+        [
+            client(0, 50, is_measured=True),
+            client(1, 50, is_measured=True),
+            client(2, 47, is_measured=False),
+            client(3, 51, is_measured=False),
+        ],
+        [
+            sample("broker", 1.0, 0.0, 900),  # before the first message
+            *(sample("broker", at, at / 4, 100) for at in (5.1, 5.5, 5.9)),
+            *(sample("gateway", at, at / 2, 200) for at in (5.1, 5.9)),
+        ],
     )
-    judged, causes = judged_points(table.toArrow().to_pylist())
+    judged, causes = judged_points(table)
     assert all(set(POINTS.column_names) <= set(row) for row in judged)
     rows: dict[str, Any] = {row["case"]: row for row in judged}
     rows["causes"] = {(row["case"], row["verdict"], row["code"]): row for row in causes}
-    rows["counts"] = {row["latency_ms"]: row["count"] for row in latency_counts(samples).collect()}
+    rows["counts"] = {row["latency_ms"]: row["count"] for row in figures.counts.to_pylist()}
     return rows
 
 
@@ -185,7 +205,7 @@ def test_a_point_that_never_came_to_rest_is_not_to_be_quoted(found: dict[str, An
     assert "never_settled" in {row["code"] for row in causes if row["verdict"] == "validity"}
 
 
-def test_how_its_warm_up_ended_is_known_of_a_case(spark: SparkSession) -> None:
+def test_how_its_warm_up_ended_is_known_of_a_case() -> None:
     content = {"targets": [{"name": "g", "driver": "push_websocket"}], "fanout": {"clients": [4, 8, 16]}}
     plan = make_plan(Workload.model_validate(content), "run")
     ends = [None, WarmUpEnding.AT_REST, WarmUpEnding.LIMIT]
@@ -193,27 +213,23 @@ def test_how_its_warm_up_ended_is_known_of_a_case(spark: SparkSession) -> None:
         case.model_copy(update={"warm_up": end and WarmUp(ended=end, seconds=4, messages={0: 16})})
         for case, end in zip(plan.cases, ends, strict=True)
     ]
-    rows = planned_points(spark, plan.model_copy(update={"cases": cases}), RunStatus()).collect()
+    rows, _ = found_points(plan.model_copy(update={"cases": cases}), RunStatus(), [], [], [])
     assert [row["rested"] for row in rows] == [None, True, False]
 
 
-def test_what_conflation_left_out_is_not_missing(spark: SparkSession) -> None:
+def test_what_conflation_left_out_is_not_missing() -> None:
     content = {
         "targets": [{"name": "gateway", "driver": "push_websocket"}],
         "fanout": {"clients": [3], "scenarios": ["2"], "max_frequency": 1},
     }
     plan = make_plan(Workload.model_validate(content), "run")
-    sent = frame(spark, GENERATED, [generated(n) for n in range(COUNT)])
-    samples = samples_of(frame(spark, UPDATES, [update(0, n) for n in range(0, COUNT, 10)]), sent)
     clients = [client(0, 10, is_measured=True), client(1, 20, is_measured=False)]
-    table = points(
-        planned_points(spark, plan, RunStatus(cases={"001": CaseStatus("ok", holds=True)})),
-        samples,
-        clients=frame(spark, CLIENTS, [*clients, client(2, 0, is_measured=False)]),
-        generated=sent,
-        traffic=frame(spark, TRAFFIC, [TRAFFIC_ROW]),
-        usage_samples=frame(spark, SAMPLES, [sample("broker", 5.1, 0.0, 100)]),
+    [row], _ = found_points(
+        plan,
+        RunStatus(cases={"001": CaseStatus("ok", holds=True)}),
+        [update(0, n) for n in range(0, COUNT, 10)],
+        [*clients, client(2, 0, is_measured=False)],
+        [sample("broker", 5.1, 0.0, 100)],
     )
-    [row] = table.toArrow().to_pylist()
     assert (row["expected"], row["received"], row["conflated"]) == (150, 30, 40 + 30 + 49)
     assert row["missing"] == 1, "conflation never leaves out all"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from streamgauge.agents.noise_floor import NoiseFloor
 from streamgauge.agents.rendezvous import Rendezvous, Start
 from streamgauge.core.clock import NS_PER_S, now_ns, read_clocks, sharpen_sleep, sleep_until
 from streamgauge.core.errors import CaseFailed, Unreachable
@@ -23,6 +24,7 @@ class GeneratorLife(FanoutLife):
     _generator: Generator | None = None
     _schedule: Schedule | None = None
     """By which the last message was sent."""
+    _floor: NoiseFloor | None = None
 
     def run(self, rendezvous: Rendezvous) -> None:
         assignment, point = self.assignment, self.point
@@ -45,8 +47,11 @@ class GeneratorLife(FanoutLife):
         )
         self.begin(reading, start)
         sharpen_sleep()
+        self._floor = NoiseFloor(1)
+        self._floor.start()
         with self.watched((), start, rendezvous):
             self._send(generator, start, rendezvous)
+        self._end_floor(now_ns())
         left = generator.flush(_FLUSH_S)
         self.mark("measure_end", now_ns())
         rendezvous.finished({(0, key): count for key, count in generator.delivered_by_key().items()})
@@ -75,6 +80,15 @@ class GeneratorLife(FanoutLife):
             self.manifest.warm_up_messages = {"0": self._schedule.warm_up_count}
             self.manifest.measured_slots = {"0": self._schedule.slot}
 
+    def _end_floor(self, ended_ns: int) -> None:
+        """Of while messages that count were due."""
+        if self._floor is None:
+            return
+        self._floor.stop()
+        schedule = self._schedule
+        if schedule is not None and schedule.warm_up_count is not None:
+            self.manifest.noise_floor = self._floor.between(schedule.due_ns(schedule.warm_up_count), ended_ns)
+
     def publish(self) -> None:
         if self._generator is not None:
             self.live.counts = "sent"
@@ -97,5 +111,7 @@ class GeneratorLife(FanoutLife):
         return {**row, **moved}
 
     def let_go(self) -> None:
+        if self._floor is not None:
+            self._floor.stop()
         if self._generator is not None:
             self._generator.close()

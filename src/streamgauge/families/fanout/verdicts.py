@@ -7,6 +7,7 @@ from typing import Any
 
 from streamgauge.analysis.cause_rows import cause_rows
 from streamgauge.analysis.validity import Judged, validity
+from streamgauge.analysis.verdicts import missed_rate
 from streamgauge.core.steady_state import MACHINE_BUSY_SHARE
 from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Limit, cause, worst_integrity
 
@@ -54,18 +55,26 @@ def _holds(row: Row) -> bool | None:
 def _judged(row: Row) -> Judged:
     share = row["machine_share"]
     return Judged(
-        measured_count=row["samples"],
+        # Messages, as they were planned; of those of which no update was timed nothing was measured.
+        measured_count=row["measured_messages"] if row["samples"] else 0,
+        planned_count=row["planned_messages"],
         ended_well=row["status"] == "ok",
+        wanted_per_s=row["wanted_per_s"],
+        sent_per_s=row["sent_messages_per_s"],
+        missed_rate=missed_rate(row, row["wanted_per_s"]),
         latency_count=row["samples"],
         p50_ms=row["p50_ms"],
         p99_ms=row["p99_ms"],
         lag_p99_ms=row["lag_p99_ms"],
+        noise_floor_p99_ms=row["noise_floor_ms"],
         rested=row["rested"],
         fault_count=row["fault_count"],
-        medians_ms=[second["p50"] for second in row["seconds"] or ()],
+        medians_ms=row["medians_ms"],
         limit=Limit.MACHINE_CPU if share is not None and share > MACHINE_BUSY_SHARE else None,
         machine_share=share,
+        clock_error_ms=row["clock_error_ms"],
         below_zero_count=int(row["min_ms"] is not None and row["min_ms"] < 0),
+        hosts=row["hosts"],
         swapped_bytes=row["swapped_bytes"],
         throttled_count=row["throttled_count"],
     )
