@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import cache
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
@@ -72,7 +74,7 @@ def analyze_with(spark: Callable[[], SparkSession], run: RunDir) -> None:
     """The same; Spark is asked for only when there is so much that it helps."""
     plan = read_plan(run)
     note_analysis(run, is_done=False)
-    own = family_of(plan.kind).analysis()
+    own = family_of(plan.kind).analysis_by()
     tables = event_tables_of(plan.kind)
     rolled = rolled_up_cases(run, plan)  # finished before anybody looks at event files
     found = [group for table in tables for group in checked_events(run, plan, table)]
@@ -80,12 +82,23 @@ def analyze_with(spark: Callable[[], SparkSession], run: RunDir) -> None:
         if own is None:
             _analyze_messages(spark, run, plan, found, rolled)
         else:
-            session = spark()
-            with sized_for(session, sum(group.rows for group in found)):
-                own(session, run, plan)
+            with ExitStack() as sized:
+                own(_sized(spark, sized, sum(group.rows for group in found)), run, plan)
     except (PySparkException, Py4JError) as error:
         raise _why_not(run, str(error)) from error
     note_analysis(run, is_done=True)
+
+
+def _sized(spark: Callable[[], SparkSession], until: ExitStack, rows: int) -> Callable[[], SparkSession]:
+    """A session that has settings for so many events, however often it is asked for."""
+
+    @cache
+    def session() -> SparkSession:
+        started = spark()
+        until.enter_context(sized_for(started, rows))
+        return started
+
+    return session
 
 
 def _why_not(run: RunDir, told: str) -> StreamgaugeError:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from streamgauge.analysis.at_rest import FEWEST_SECONDS, unrest
+from streamgauge.analysis.squeezed import Squeezed
 from streamgauge.core.verdicts import Cause, CauseCode, Limit, Validity, cause
 from streamgauge.tables.percentile_support import HEADLINE, fewest_messages
 
@@ -99,7 +100,7 @@ def validity_causes(case: Judged) -> Iterator[Cause]:
         yield from _too_few_messages(case)
     elif case.rested is False:
         yield cause(CauseCode.NEVER_SETTLED)
-    yield from _swapped_or_throttled(case)
+    yield from swapped_or_throttled(Squeezed(case.swapped_bytes, case.throttled_count))
 
 
 def _incomplete(case: Judged) -> Iterator[Cause]:
@@ -203,8 +204,9 @@ def _too_few_messages(case: Judged) -> Iterator[Cause]:
         )
 
 
-def _swapped_or_throttled(case: Judged) -> Iterator[Cause]:
-    if case.swapped_bytes:
-        yield cause(CauseCode.SWAPPED, swapped_bytes=case.swapped_bytes)
-    if case.throttled_count:
-        yield cause(CauseCode.THROTTLED, throttled_count=case.throttled_count)
+def swapped_or_throttled(found: Squeezed) -> Iterator[Cause]:
+    """Whatever was measured meanwhile, a case or a comparison."""
+    if found.swapped_bytes:
+        yield cause(CauseCode.SWAPPED, swapped_bytes=found.swapped_bytes)
+    if found.throttled_count:
+        yield cause(CauseCode.THROTTLED, throttled_count=found.throttled_count)

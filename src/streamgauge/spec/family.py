@@ -129,6 +129,11 @@ class Family(ABC, Generic[W]):
         """Makes its result tables from its events; None: the analysis of messages."""
         return None
 
+    def analysis_by(self) -> Callable[[Callable[[], SparkSession], RunDir, Plan], None] | None:
+        """The same, for a family that needs Spark only for many events: it is given what starts it."""
+        own = self.analysis()
+        return None if own is None else lambda spark, run, plan: own(spark(), run, plan)
+
     # report
 
     def document_model(self) -> type[Document] | None:

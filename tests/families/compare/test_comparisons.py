@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,9 +15,15 @@ from streamgauge.tables.results import CAUSES
 from .planted_trials import Row, case_of, trials
 
 
-def judged(case: Case, *arguments: Any, ended: CaseStatus | None = None, **options: Any) -> list[Row]:
+def judged(
+    case: Case,
+    *arguments: Any,
+    ended: CaseStatus | None = None,
+    samples: Sequence[Row] = (),
+    **options: Any,
+) -> list[Row]:
     """Each row with the causes of its verdicts, by kind."""
-    rows, causes = comparisons(trials(case, *arguments, **options), case, ended)
+    rows, causes = comparisons(trials(case, *arguments, **options), case, ended, samples)
     assert all(set(row) == set(CAUSES.column_names) for row in causes)
     for row in rows:
         row["causes"] = [cause for cause in causes if cause["subject"] == subject_of(row)]
@@ -89,6 +96,25 @@ def test_a_library_that_never_came_to_rest_makes_every_cell_invalid() -> None:
 def test_what_nobody_could_tell_is_not_taken_for_rest() -> None:
     """Who led the comparison was killed before it said how its libraries warmed up."""
     assert {row["validity"] for row in judged(case_of(warm_up_messages="auto"))} == {"invalid"}
+
+
+def look(at_s: float, swapped: int, throttled: int) -> Row:
+    counters = {"swapped_bytes": swapped, "throttled_count": throttled}
+    return {"at_ns": int(at_s * 1e9), "kind": "machine", "host": "h", **counters}
+
+
+def test_a_machine_that_swapped_or_was_throttled_makes_every_cell_invalid() -> None:
+    def at(row: Row) -> Row:
+        """The warm-up round is in the first second, the others in the second one."""
+        return row | {"started_ns": int((1.5 if row["repetition"] >= 0 else 0.5) * 1e9)}
+
+    samples = [look(0, 1_000, 5), look(1, 9_000, 7), look(2, 9_000, 7), look(3, 9_500, 9)]
+    assert {row["validity"] for row in judged(case_of(), change=at, samples=samples)} == {"valid"}
+    samples[2] = look(2, 9_200, 8)
+    rows = judged(case_of(), change=at, samples=samples)
+    assert {row["validity"] for row in rows} == {"invalid"}
+    assert figures(rows[0], "swapped") == {"swapped_bytes": 200}
+    assert figures(rows[-1], "throttled") == {"throttled_count": 1}
 
 
 def test_p_is_corrected_over_the_whole_run() -> None:

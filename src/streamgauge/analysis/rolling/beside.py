@@ -27,7 +27,7 @@ _STEADY_S = 600.0
 class RollingUp:
     def why_not(self, plan: Plan) -> str | None:
         """A family that analyses by itself reads all events."""
-        if family_of(plan.kind).analysis() is not None:
+        if family_of(plan.kind).analysis_by() is not None:
             return f"a run of kind {plan.kind} is computed from all of them"
         return None
 

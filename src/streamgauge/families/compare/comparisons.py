@@ -9,6 +9,8 @@ from statistics import median
 from typing import Any
 
 from streamgauge.analysis.cause_rows import cause_rows
+from streamgauge.analysis.squeezed import squeezed
+from streamgauge.analysis.validity import swapped_or_throttled
 from streamgauge.core.holm import holm
 from streamgauge.core.status import CaseStatus
 from streamgauge.core.verdicts import Cause, CauseCode, Integrity, Validity, cause, worst_integrity
@@ -44,9 +46,11 @@ def repetitions(trials: Iterable[Row]) -> list[Row]:
     ]
 
 
-def comparisons(trials: Iterable[Row], case: Case, ended: CaseStatus | None) -> tuple[list[Row], list[Row]]:
+def comparisons(
+    trials: Iterable[Row], case: Case, ended: CaseStatus | None, samples: Iterable[Row] = ()
+) -> tuple[list[Row], list[Row]]:
     """Rows of table `comparisons`, one for each operation and temperature in a cell of the plan, whether it
-    was run or not; and of table `causes`."""
+    was run or not; and of table `causes`. `samples`: rows of that table, taken around the case."""
     planned = as_work(case.work, PlannedComparison)
     all_trials = list(trials)
     cells = _cells(all_trials, planned)
@@ -54,7 +58,7 @@ def comparisons(trials: Iterable[Row], case: Case, ended: CaseStatus | None) -> 
     band = planned.comparison.equivalence_percent
     corrected = holm([cell.ratio.p if cell.ratio else None for cell in cells])
     controls = holm([cell.control.p if cell.control else None for cell in cells])
-    restless = list(_never_settled(planned, case.warm_up))
+    whole = [*_never_settled(planned, case.warm_up), *_short_of_means(all_trials, samples)]
     rows: list[Row] = []
     causes: list[Row] = []
     for cell, p, control_p in zip(cells, corrected, controls, strict=True):
@@ -72,7 +76,7 @@ def comparisons(trials: Iterable[Row], case: Case, ended: CaseStatus | None) -> 
             **_accounting(cell.counted),
         }
         accounted, faults = _integrity(cell.trials, row)
-        doubts = [*_doubts(cell, planned, len(cells), ended, row["is_tainted"]), *restless]
+        doubts = [*_doubts(cell, planned, len(cells), ended, row["is_tainted"]), *whole]
         quotable = Validity.INVALID if doubts else Validity.VALID
         rows.append(
             row
@@ -286,6 +290,16 @@ def _never_settled(planned: PlannedComparison, warm_up: WarmUp | None) -> Iterat
     for part in warm_up.parts:
         if part.ended is not WarmUpEnding.AT_REST:
             yield cause(CauseCode.NEVER_SETTLED, about=part.part, message_count=part.messages)
+
+
+def _short_of_means(trials: Iterable[Row], samples: Iterable[Row]) -> Iterator[Cause]:
+    """Of the rounds together: whose turn it was when the machine swapped nobody knows."""
+    counted = [trial for trial in trials if trial["repetition"] != WARM_UP]
+    if not counted:
+        return
+    begin_ns = min(trial["started_ns"] for trial in counted)
+    end_ns = max(trial["started_ns"] + (trial["elapsed_ns"] or 0) for trial in counted)
+    yield from swapped_or_throttled(squeezed(samples, begin_ns, end_ns))
 
 
 def _doubts(

@@ -1,8 +1,10 @@
-"""Event tables of a comparison: what its referee writes. As in `events`, the case is in the folder's name."""
+"""Event tables of a comparison: what its referee writes, and samples. As in `events`, the case is in the
+folder's name."""
 
 from __future__ import annotations
 
 from streamgauge.tables.column import Column, Table
+from streamgauge.tables.events import SAMPLES
 
 ENGINE = "engine"
 """In place of a role: the row says which engine a library's loop ran on."""
@@ -52,4 +54,4 @@ CLIENT_SETTINGS = Table(
     ),
 )
 
-COMPARISON_EVENTS = (TRIALS, CLIENT_SETTINGS)
+COMPARISON_EVENTS = (TRIALS, CLIENT_SETTINGS, SAMPLES)

@@ -93,10 +93,10 @@ class Compare(Family["CompareWorkload"]):
 
         return CompareConduct()
 
-    def analysis(self) -> Callable[[SparkSession, RunDir, Plan], None]:
+    def analysis_by(self) -> Callable[[Callable[[], SparkSession], RunDir, Plan], None]:
         from streamgauge.families.compare.analysis import compare
 
-        return compare
+        return lambda _, run, plan: compare(run, plan)
 
     def document_model(self) -> type[CompareDocument]:
         from streamgauge.families.compare.document import CompareDocument
