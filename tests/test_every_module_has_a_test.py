@@ -242,7 +242,6 @@ BY_NAME = {
     "families/compare/referee_life.py": "families/compare/test_command.py",
     "families/compare/repetitions_csv.py": "families/compare/test_show.py",
     "families/e2e/family.py": "families/test_family_suite.py",
-    "families/fanout/analysis.py": "golden/test_golden.py",
     "families/fanout/cases.py": "families/fanout/test_point.py",
     "families/fanout/family.py": "families/test_family_suite.py",
     "families/imported/cases.py": "families/test_family_suite.py",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from pyspark.sql import SparkSession
 
@@ -107,7 +108,8 @@ def found(spark: SparkSession) -> tuple[UpdateFigures, UpdateFigures]:
         pa.Table.from_pylist(SHIFT_ROWS, schema=SHIFTS),
         pa.Table.from_pylist(SHARE_ROWS, schema=SHARES),
     )
-    return figures_here(updates, *rest), figures_by_spark(spark, spark.createDataFrame(updates), *rest)
+    by_case = [updates.filter(pc.equal(updates["case"], f"{n:03d}")) for n in range(1, 9)]
+    return figures_here(by_case, *rest), figures_by_spark(spark, spark.createDataFrame(updates), *rest)
 
 
 @pytest.mark.spark
@@ -150,8 +152,7 @@ def test_a_client_is_on_the_host_of_the_swarm_that_has_it() -> None:
 
 
 def test_of_no_updates_there_are_no_figures() -> None:
-    tables = (
-        schema.empty_table()
-        for schema in (*(with_case(t.arrow_schema()) for t in (UPDATES, GENERATED)), SHIFTS, SHARES)
-    )
-    assert [table.num_rows for table in figures_here(*tables)] == [0] * len(UpdateFigures._fields)
+    updates, sent = (with_case(table.arrow_schema()).empty_table() for table in (UPDATES, GENERATED))
+    for parts in ([], [updates]):
+        found = figures_here(parts, sent, SHIFTS.empty_table(), SHARES.empty_table())
+        assert [table.num_rows for table in found] == [0] * len(UpdateFigures._fields)

@@ -48,7 +48,7 @@ def found_points(
 ) -> tuple[list[dict[str, Any]], UpdateFigures]:
     generated_ones = frame(GENERATED, sent or [generated(n) for n in range(COUNT)])
     figures = figures_here(
-        frame(UPDATES, updates), generated_ones, SHIFTS.empty_table(), SHARES.empty_table()
+        [frame(UPDATES, updates)], generated_ones, SHIFTS.empty_table(), SHARES.empty_table()
     )
     rows = points(
         plan,

@@ -96,7 +96,7 @@ class FanOut(Family["FanoutWorkload"]):
 
         return FanoutConduct()
 
-    def analysis(self) -> Callable[[SparkSession, RunDir, Plan], None]:
+    def analysis_by(self) -> Callable[[Callable[[], SparkSession], RunDir, Plan], None]:
         from streamgauge.families.fanout.analysis import fan_out
 
         return fan_out

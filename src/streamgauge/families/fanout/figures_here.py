@@ -5,7 +5,7 @@ They are those of `figures_by_spark`, by the same rules: a test says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,14 +23,19 @@ from streamgauge.tables.results import PERCENTILES
 Columns = dict[str, Any]
 
 
-def figures_here(updates: pa.Table, sent: pa.Table, shifted: pa.Table, shares: pa.Table) -> UpdateFigures:
-    """`sent`: on the reference clock; `shifted`: of `shift_rows`; `shares`: of `share_rows`."""
-    updates = _on_reference_clock(updates, shifted)
-    updates = updates.append_column("hostname", hostnames_of(updates, shares))
+def figures_here(
+    updates: Iterable[pa.Table], sent: pa.Table, shifted: pa.Table, shares: pa.Table
+) -> UpdateFigures:
+    """`updates`: a table for each case. `sent`: on the reference clock; `shifted`: of `shift_rows`; `shares`:
+    of `share_rows`."""
     parts: list[list[pa.Table]] = [[schema.empty_table()] for schema in SCHEMAS]
-    for case in pc.unique(updates["case"]).to_pylist():
-        own = (table.filter(pc.equal(table["case"], case)) for table in (updates, sent))
-        figures = _of_case(*own)
+    for of_case in updates:
+        if not of_case.num_rows:
+            continue
+        case = of_case["case"][0].as_py()
+        own = _on_reference_clock(of_case, shifted)
+        placed = own.append_column("hostname", hostnames_of(own, shares))
+        figures = _of_case(placed, sent.filter(pc.equal(sent["case"], case)))
         for found, schema, name in zip(parts, SCHEMAS, UpdateFigures._fields, strict=True):
             columns = figures[name]
             rows = len(next(iter(columns.values())))
