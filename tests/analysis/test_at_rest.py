@@ -68,3 +68,22 @@ def test_what_it_says() -> None:
     assert found is not None
     assert (found.before_ms, found.after_ms) == (20.0, 4.0)
     assert found.second in (12, 13)
+
+
+def test_a_ramp_of_a_few_seconds_is_told_by_its_slots() -> None:
+    """The medians of its seconds rise by less than the half that counts there."""
+    slots = np.linspace(100, 120, 40) * np.random.default_rng(3).lognormal(0, 0.03, 40)
+    seconds = np.median(slots.reshape(-1, 4), axis=1)
+    assert unrest(list(seconds)) is None
+    found = unrest(list(seconds), list(slots))
+    assert found is not None
+    assert found.second is None
+    assert 1.05 < found.after_ms / found.before_ms < 1.2
+    assert unrest(list(seconds), list(slots[:15])) is None
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.1, 0.25])
+def test_slots_of_a_steady_load_are_left_alone(noise: float) -> None:
+    rng = np.random.default_rng(7)
+    found = [unrest([4.0] * 10, course(np.full(40, 4.0), rng, noise)) for _ in range(TRIALS)]
+    assert sum(change is not None for change in found) / TRIALS <= 0.02

@@ -11,6 +11,7 @@ from streamgauge.plan.warm_up_file import (
     PartWarmUp,
     WarmUp,
     WarmUpEnding,
+    WarmUpLevels,
     note_warm_up,
     read_warm_ups,
     warm_up_of_parts,
@@ -26,6 +27,16 @@ def test_what_is_noted_is_read_case_by_case(tmp_path: Path) -> None:
     note_warm_up(run, "001", first)
     note_warm_up(run, "002", second)
     assert read_warm_ups(run) == {"001": first, "002": second}
+
+
+def test_what_was_measured_of_the_levels_begins_where_measuring_did() -> None:
+    levels = WarmUpLevels(slot_s=0.25, latency_ms=[9.0, 5.0, 2.0, 2.1, 2.2])
+    assert WarmUp(ended=WarmUpEnding.AT_REST, seconds=0.5, levels=levels).measured_slots_ms == [2.0, 2.1, 2.2]
+    # Of slots that were looked at together, the first that is measured whole.
+    together = WarmUpLevels(slot_s=1.0, latency_ms=[9.0, 5.0, 2.0])
+    found = WarmUp(ended=WarmUpEnding.AT_REST, seconds=1.25, levels=together)
+    assert found.measured_slots_ms == [2.0]
+    assert WarmUp(ended=WarmUpEnding.AT_REST, seconds=0.5).measured_slots_ms == []
 
 
 def test_something_else_in_its_place_is_said(tmp_path: Path) -> None:

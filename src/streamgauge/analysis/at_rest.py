@@ -1,7 +1,7 @@
 """Was a load at rest? Told from the medians of its seconds, in their order.
 
 The rule is `core/steady_state`'s. A phase of fewer seconds than it needs is looked at for what nobody could
-overlook (`core/plain_change`). A figure of a load that still warms up, builds a backlog or swings is exact,
+overlook (`core/plain_change`), and for a trend of its slots, where these were watched. A figure of a load that still warms up, builds a backlog or swings is exact,
 and true of nothing.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from streamgauge.core import steady_state
 from streamgauge.core.plain_change import Change, plain_change
-from streamgauge.core.steady_state import LEAST_SLOTS, MOST_SLOTS, judged
+from streamgauge.core.steady_state import LEAST_SLOTS, MOST_SLOTS, Levels, drifted, judged
 
 FEWEST_SECONDS = 5
 """Fewer say nothing of a course."""
@@ -22,13 +22,14 @@ _ABOVE_ZERO_MS = 1e-6
 """The least that a clock of ns can tell: a level has a logarithm."""
 
 
-def unrest(medians_ms: Sequence[float]) -> Change | None:
-    """How far the median moved, and when; None of a load that is at rest, or of too few seconds to tell."""
+def unrest(medians_ms: Sequence[float], slots_ms: Sequence[float] = ()) -> Change | None:
+    """How far the median moved, and when; None of a load that is at rest, or of too few seconds to tell.
+    `slots_ms`: medians of shorter slots of the same time, where they are known."""
     values = np.maximum(np.asarray(medians_ms, float), _ABOVE_ZERO_MS)
     if len(values) < FEWEST_SECONDS:
         return None
     if len(values) < LEAST_SLOTS:
-        return plain_change(values)
+        return plain_change(values) or _drift(np.maximum(np.asarray(slots_ms, float), _ABOVE_ZERO_MS))
     found = judged(values)
     if found.unrest is None:
         return None
@@ -38,3 +39,11 @@ def unrest(medians_ms: Sequence[float]) -> Change | None:
         return Change(float(np.median(values[:cut])), float(np.median(values[cut:])), at)
     low, high = (float(value) for value in np.quantile(values, (0.1, 0.9)))
     return Change(low, high, None)
+
+
+def _drift(slots_ms: Levels) -> Change | None:
+    """Ten medians cannot tell a trend of 10% from chance; forty of a quarter of a second each can."""
+    if not drifted(slots_ms):
+        return None
+    half = len(slots_ms) // 2
+    return Change(float(np.median(slots_ms[:half])), float(np.median(slots_ms[half:])), None)

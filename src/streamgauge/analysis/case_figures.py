@@ -112,6 +112,7 @@ def _planned(case: Case, ended: CaseStatus | None) -> Row:
         "is_paced": rate != "unlimited",
         "constant_rate_per_s": rate if isinstance(rate, float) else None,
         "rested": None if case.warm_up is None else case.warm_up.rested,
+        "slots_ms": [] if case.warm_up is None else case.warm_up.measured_slots_ms,
         "fault_count": sum(record.began_ns is not None for record in case.faults),
     }
 

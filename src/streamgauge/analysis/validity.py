@@ -66,6 +66,8 @@ class Judged:
     """Faults that were done to the system meanwhile."""
     medians_ms: Sequence[float] = ()
     """Of each second that was measured, in their order."""
+    slots_ms: Sequence[float] = ()
+    """The same of shorter slots, as an automatic warm-up went on looking at them; else empty."""
     drift_ms_per_s: float | None = None
     limit: Limit | None = None
     machine_share: float | None = None
@@ -126,7 +128,7 @@ def _host_trouble(case: Judged) -> Iterator[Cause]:
 
 
 def _not_at_rest(case: Judged) -> Iterator[Cause]:
-    found = unrest(case.medians_ms)
+    found = unrest(case.medians_ms, case.slots_ms)
     if found is not None:
         yield cause(
             CauseCode.NOT_AT_REST,

@@ -92,6 +92,7 @@ def _judged(row: Row, missed_rate: bool, wanted_per_s: float | None, limit: Limi
         rested=row["rested"],
         fault_count=row["fault_count"],
         medians_ms=row[f"{leg}_medians_ms"],
+        slots_ms=row["slots_ms"],
         drift_ms_per_s=row["drift_ms_per_s"],
         limit=limit,
         machine_share=row["machine_share"],

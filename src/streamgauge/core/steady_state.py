@@ -114,6 +114,14 @@ def judged(levels: Levels, *, tolerance: float = TOLERANCE) -> Rest:
     return Rest(None, Unrest.SCATTER, share) if share > _MOST_OUTSIDE else Rest(0)
 
 
+def drifted(levels: Levels, *, tolerance: float = TOLERANCE) -> bool:
+    """Of what was measured: does it show a trend beyond the tolerance, whatever else it does?"""
+    if len(levels) < LEAST_SLOTS:
+        return False
+    change, chance = _trend(np.log(in_slots(levels)))
+    return abs(change) > math.log1p(tolerance) and chance < _TREND_P
+
+
 def in_slots(levels: Levels, most: int = MOST_SLOTS) -> Levels:
     """A long series with fewer slots: medians of neighbours."""
     together = -(-len(levels) // most)

@@ -6,6 +6,7 @@ nobody else has to know that it was not planned.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
@@ -87,6 +88,13 @@ class WarmUp(SpecModel):
     levels: WarmUpLevels | None = None
     waited: tuple[Waiting, ...] = ()
     """For what, one after the other."""
+
+    @property
+    def measured_slots_ms(self) -> list[float]:
+        """Medians of the slots that were measured, as they were seen while it went on."""
+        if self.levels is None or self.levels.latency_ms is None:
+            return []
+        return self.levels.latency_ms[math.ceil(self.seconds / self.levels.slot_s) :]
 
     @property
     def rested(self) -> bool:

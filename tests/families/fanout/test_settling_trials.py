@@ -73,8 +73,9 @@ def measured_since(point: FanoutPoint, told: Levels) -> tuple[float, WarmUpEndin
     settling = Settling(terms, ["swarm-0"], {}, Unheard(), 0.4)
     for now in range(2 * terms.slots_together, len(told) + 1, 2):
         rows = [[list(row) for row in told[:now]]]
-        rest = look_at(levels_of(rows, None, terms.slots_together), LEAST_SLOTS).rest
-        settling.judge(now, None if rest is None else rest * terms.slots_together)
+        levels = levels_of(rows, None, terms.slots_together)
+        rest = look_at(levels, LEAST_SLOTS).rest
+        settling.judge(now, None if rest is None else rest * terms.slots_together, levels.latency_ms)
         if settling.slot is not None and (now - settling.slot) * SLOT_S >= MEASURED_S:
             return settling.slot * SLOT_S, settling.ending
     raise AssertionError("it went on beyond its limit")
