@@ -20,6 +20,7 @@ from streamgauge.core.units import parse_bytes, parse_seconds
 from streamgauge.spec.fault import FaultSpec
 from streamgauge.spec.model import Bytes, Count, Seconds, SpecModel
 from streamgauge.spec.rate import Rate
+from streamgauge.spec.reach import FileName
 from streamgauge.spec.settling import SettlingTerms
 from streamgauge.spec.topics import Topics
 
@@ -55,7 +56,7 @@ class SizeDistribution(SpecModel):
 class FileLines(SpecModel):
     """Payloads are the lines of a file, over and over."""
 
-    lines_of: str
+    lines_of: FileName
 
 
 class ProtobufOrder(SpecModel):

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Protocol, Self, cast
 
 from streamgauge.core.entry_points import load, points_of
 from streamgauge.core.errors import BadInput
-from streamgauge.spec.model import Setting, TaggedModel
+from streamgauge.spec.model import TaggedModel
+from streamgauge.spec.reach import NativeSettings
 
 GROUP = "streamgauge.systems"
 """Of entry points: the name is the kind, the object a class that keeps the contract of systems."""
@@ -16,7 +17,7 @@ GROUP = "streamgauge.systems"
 class SystemSpec(TaggedModel):
     """Validated by this class, content becomes what the system of its kind wants to know."""
 
-    properties: dict[str, Setting] = {}
+    properties: NativeSettings = {}
     """The system's own, beside or instead of ours."""
 
     @property

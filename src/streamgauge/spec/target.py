@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import SerializeAsAny, field_validator, model_validator
 
-from streamgauge.spec.model import Setting, SpecModel
+from streamgauge.spec.model import SpecModel
+from streamgauge.spec.reach import NativeSettings
 from streamgauge.spec.secrecy import in_the_clear, texts_of
 from streamgauge.spec.system import SystemSpec
 
@@ -21,10 +22,10 @@ class Target(SpecModel):
     driver: str
     settings: dict[str, Any] = {}
     """The driver's own settings; the driver checks them."""
-    client: dict[str, Setting] = {}
+    client: NativeSettings = {}
     """Native client settings, for producers and consumers alike."""
-    producer_client: dict[str, Setting] = {}
-    consumer_client: dict[str, Setting] = {}
+    producer_client: NativeSettings = {}
+    consumer_client: NativeSettings = {}
     system: SerializeAsAny[SystemSpec] | None = None
 
     @field_validator("name")

@@ -16,6 +16,7 @@ from streamgauge.jvm.aeron_directory import driver_state
 from streamgauge.jvm.compiler import compiled
 from streamgauge.jvm.jars import classpath, fetch, locked_version
 from streamgauge.jvm.java import find_java
+from streamgauge.spec.reach import ProgramFile
 from streamgauge.spec.system import SystemSpec
 from streamgauge.systems import aeron_profiles
 from streamgauge.systems.aeron_c_driver import found_executable, in_its_words, version_of
@@ -40,7 +41,7 @@ class AeronMediaDriverSpec(SystemSpec):
     kind: Literal["aeron_media_driver"] = "aeron_media_driver"
     profile: Literal["auto", "low_latency", "few_cores"] = "auto"
     """auto: low_latency from 5 cores on."""
-    executable: str | None = None
+    executable: ProgramFile | None = None
     """The C media driver, `aeronmd` on the PATH or wherever it lies; None: the Java one."""
 
 

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from streamgauge.core.errors import BadInput
 from streamgauge.core.guardian import temporary_root
 from streamgauge.core.outside import Outside
+from streamgauge.spec.reach import JavaOptions
 from streamgauge.spec.system import SystemSpec
 from streamgauge.systems import local_cluster
 from streamgauge.systems.contract import START_DEADLINE_S, Standing, System
@@ -28,7 +29,7 @@ class KafkaClusterSpec(SystemSpec):
 
     heap: str | None = Field(default=None, pattern=r"^[1-9][0-9]*[kmgKMG]$")
     """Of each broker, as in -Xmx: 2g; by default 1g for one broker, 512m for several."""
-    java_options: tuple[str, ...] = ()
+    java_options: JavaOptions = ()
     """More of Java's, behind ours."""
     security: tuple[SecurityKind, ...] = ()
     """Ways in, each with certificates and secrets of its own; clients of a run take the first."""

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from pydantic import ValidationError
 
 from streamgauge.core.errors import BadInput
 from streamgauge.families.fanout.broker_metrics import asked, asking
+from streamgauge.families.fanout.section import Fanout
 from tests.waiting import wait_for
 
 TEXT = """# HELP process_cpu_seconds_total Total user and system CPU time spent in seconds.
@@ -96,3 +98,9 @@ def test_what_cannot_be_read_is_refused_in_one_line(url: str) -> None:
     with pytest.raises(BadInput, match=r"--broker-metrics .*: cannot be read: ") as refused:
         asked(url)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("address", ["file:///etc/passwd", "/etc/passwd", "broker:7071/metrics"])
+def test_only_what_is_asked_over_http_is_asked(address: str) -> None:
+    with pytest.raises(ValidationError, match="is no address; allowed: http"):
+        Fanout(clients=(1,), broker_metrics=(address,))

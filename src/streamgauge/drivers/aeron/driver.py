@@ -24,6 +24,7 @@ from streamgauge.drivers.transports_java import LOCK, failed, java_class, start_
 from streamgauge.jvm.aeron_directory import driver_state
 from streamgauge.jvm.jars import locked_version
 from streamgauge.spec.model import SpecModel
+from streamgauge.spec.reach import FileName, JavaOptions
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
 
@@ -43,13 +44,13 @@ class Settings(SpecModel):
     """On 127.0.0.1, for udp; by default a free one."""
     reliable: bool = True
     """Over udp: what was lost is asked for again. False: it stays lost, and nobody waits for it."""
-    directory: str | None = None
+    directory: FileName | None = None
     """Of a media driver that runs already; by default that of the system."""
     idle: Literal["spin", "yield", "backoff"] = "yield"
     """What a client does that has found nothing to do."""
     driver_timeout_ms: int = Field(default=3000, ge=1500)
     """A driver that has not been heard of for so long is gone; it says something every second."""
-    java_options: tuple[str, ...] = ()
+    java_options: JavaOptions = ()
 
 
 class Aeron(FleetingDriver, JvmDriver):

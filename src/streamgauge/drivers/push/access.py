@@ -15,6 +15,7 @@ from streamgauge.core.errors import BadInput
 from streamgauge.core.outside import LOGIN, RUN_USER, run_token
 from streamgauge.drivers.swarm import ADAPTER_SET
 from streamgauge.spec.model import SpecModel
+from streamgauge.spec.reach import FileName
 
 Mode = Literal["MERGE", "DISTINCT", "RAW", "COMMAND"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -95,7 +96,7 @@ class AccessSettings(SpecModel):
     user: str | None = None
     password: str | None = None
     """Of a gateway that wants to know its clients: `${NAME}`."""
-    ca: str | None = None
+    ca: FileName | None = None
     """For https: a PEM file to trust instead of the system's certificates."""
 
     @field_validator("gateway")

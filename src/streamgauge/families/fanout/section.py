@@ -125,6 +125,15 @@ class Fanout(SpecModel):
 
     _distinct = field_validator("clients", "scenarios")(distinct)
 
+    @field_validator("broker_metrics")
+    @classmethod
+    def _over_http(cls, addresses: tuple[str, ...]) -> tuple[str, ...]:
+        """Not file:, which would be read."""
+        for address in addresses:
+            if not address.startswith(("http://", "https://")):
+                raise ValueError(f"{address!r} is no address; allowed: http://… and https://…")
+        return addresses
+
     @field_validator("gateway_hosts", "swarm_hosts")
     @classmethod
     def _each_once(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,13 +7,14 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from streamgauge.spec.model import Setting, SpecModel
+from streamgauge.spec.reach import FileName
 from streamgauge.spec.workload import Workload
 
 
 class ImportedWork(SpecModel):
     """One set of figures."""
 
-    file: str
+    file: FileName
     """Where it came from, without its folder; a copy lies in the run folder."""
     sha256: str
     format: str

@@ -30,11 +30,12 @@ from streamgauge.drivers.kafka.java.records import RecordConsumer, RecordProduce
 from streamgauge.drivers.kafka.java.timed_loops import JavaConsumeLoop, JavaProduceLoop, java_values
 from streamgauge.drivers.kafka.settings import KafkaSettings
 from streamgauge.jvm.jars import locked_version
+from streamgauge.spec.reach import JavaOptions
 
 
 class Settings(KafkaSettings):
     crossing: Literal["record", "batch"] = "batch"
-    java_options: tuple[str, ...] = ()
+    java_options: JavaOptions = ()
     """Of the Java inside an agent, e.g. -Xmx4g; they come behind ours."""
     count_jni_calls: bool = False
     """Count every JNI function that is called; it takes time, so not where time is measured."""
