@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from streamgauge.cli import init
 from streamgauge.cli.commands import app
+from streamgauge.cli.workload_commands import workload_families
 
 FLAGS = {
     "e2e": ["--rate", "2k/s", "--duration", "30s", "--size", "1KiB"],
@@ -26,7 +27,7 @@ def _printed(*arguments: str) -> object:
 
 
 def test_all_families_are_tried() -> None:
-    assert set(FLAGS) == set(init._families())
+    assert set(FLAGS) == set(workload_families())
 
 
 @pytest.mark.parametrize("kind", FLAGS)

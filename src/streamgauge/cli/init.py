@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from streamgauge.cli.workload_commands import made_command, workload_families, workload_of
 from streamgauge.core.errors import BadInput
 from streamgauge.flags.groups import VOCABULARY, told_by
 from streamgauge.flags.options import Debug
 
 if TYPE_CHECKING:
     from streamgauge.spec.family import Family
-    from streamgauge.spec.workload import Workload
 
 _ASKED_TOO = ("slo",)
 
@@ -50,12 +49,12 @@ def init_command(
     from streamgauge.cli.commented_yaml import commented
     from streamgauge.spec.loading import dump_yaml
 
-    families = _families()
+    families = workload_families()
     is_asking = _is_terminal() and not context.args
     chosen = _chosen(kind, families, is_asking=is_asking)
     command = families[chosen].command(chosen)
     given = _answers(command) if is_asking else list(context.args)
-    workload = _workload(chosen, command, given)
+    workload = workload_of(chosen, command, given)
     target = file or Path(f"{chosen}.yaml")
     said = " ".join(["streamgauge init", chosen, *given])
     heading = f"Made by: {said}\nRun it:  streamgauge run {target}"
@@ -74,18 +73,6 @@ init_command.hands_on = True  # type: ignore[attr-defined]
 
 def _is_terminal() -> bool:
     return sys.stdin.isatty()
-
-
-def _families() -> dict[str, Family[Any]]:
-    """By the commands that make a workload."""
-    from streamgauge.spec.families import all_families
-
-    return {
-        name: family
-        for family in all_families()
-        for name in family.commands
-        if inspect.signature(family.command(name)).return_annotation not in (None, "None")
-    }
 
 
 def _chosen(kind: str | None, families: dict[str, Family[Any]], *, is_asking: bool) -> str:
@@ -116,30 +103,4 @@ def _answers(command: Callable[..., Any]) -> list[str]:
 
 
 def _options(command: Callable[..., Any]) -> list[Any]:
-    return [param for param in _made(command, []).params if param.param_type_name == "option"]
-
-
-def _workload(name: str, command: Callable[..., Any], given: list[str]) -> Workload:
-    """As the command itself makes it of the same flags."""
-    made: list[Any] = []
-    _made(command, made).main(given, prog_name=f"streamgauge init {name}", standalone_mode=False)
-    [found] = made
-    workload: Workload = getattr(found, "workload", found)
-    return workload
-
-
-def _made(command: Callable[..., Any], results: list[Any]) -> Any:
-    from streamgauge.cli.help_pages import HelpfulCommand
-    from streamgauge.cli.run_flags import parameters_of
-
-    def keep(**flags: Any) -> None:
-        results.append(command(**flags))
-
-    parameters = parameters_of(command)
-    keep.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
-    keep.__annotations__ = {name: flag.annotation for name, flag in parameters.items()}
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command(cls=HelpfulCommand)(keep)
-    made: Any = typer.main.get_command(app)
-    made.aliases = getattr(command, "aliases", {})
-    return made
+    return [param for param in made_command(command, []).params if param.param_type_name == "option"]

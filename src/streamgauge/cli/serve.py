@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,27 +90,21 @@ def _given_token(file: Path | None) -> str | None:
 
 def starters() -> dict[str, Starter]:
     """What each family's command runs when nothing else is said, as a workload to begin with."""
+    from streamgauge.cli.workload_commands import workload_families
     from streamgauge.serve.start_pages import Starter
-    from streamgauge.spec.families import all_families
 
-    found = {}
-    for family in all_families():
-        name, words = next(iter(family.commands.items()), ("", ""))
-        if name:
-            found[name] = Starter(f"{name}: {words}", partial(_by_default, family, name))
-    return found
+    return {
+        name: Starter(f"{name}: {family.commands[name]}", partial(_begun, family, name))
+        for name, family in workload_families().items()
+    }
 
 
-def _by_default(family: Family[Any], name: str) -> str:
-    """A command that needs to be told something says what that is."""
-    from streamgauge.cli.run_flags import asked_of, parameters_of
+def _begun(family: Family[Any], name: str) -> str:
+    from streamgauge.cli.workload_commands import first_flags, workload_of
     from streamgauge.spec.loading import dump_yaml
 
     command = family.command(name)
-    flags = {flag: each.default for flag, each in parameters_of(command).items()}
-    if missing := [flag for flag, default in flags.items() if default in (Parameter.empty, ...)]:
-        return f"# streamgauge {name} --help says more of: {', '.join(missing)}\nkind: {family.kind}\n"
     try:
-        return dump_yaml(asked_of(command(**flags)).workload)
+        return dump_yaml(workload_of(name, command, first_flags(command), "streamgauge"))
     except StreamgaugeError as error:
         return f"# {error}\nkind: {family.kind}\n"

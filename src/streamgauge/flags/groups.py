@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 LOAD, TARGET, TEST, RESULTS, RUN, GENERAL = (
@@ -45,12 +45,16 @@ def group_of(name: str) -> str:
     return _BY_NAME.get(name, TEST)
 
 
-def told_by(*examples: str, aliases: Mapping[str, str] | None = None) -> Callable[[Function], Function]:
-    """Examples for the help of a command; `aliases`: older names of its flags, which mean the same."""
+def told_by(
+    *examples: str, aliases: Mapping[str, str] | None = None, begin_with: Callable[[], Iterable[str]] = tuple
+) -> Callable[[Function], Function]:
+    """Examples for the help of a command; `aliases`: older names of its flags, which mean the same;
+    `begin_with`: flags of a first workload, for a command that makes none without any."""
 
     def told(function: Function) -> Function:
         function.examples = examples  # type: ignore[attr-defined]
         function.aliases = dict(aliases or {})  # type: ignore[attr-defined]
+        function.begin_with = begin_with  # type: ignore[attr-defined]
         return function
 
     return told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +22,7 @@ from streamgauge.flags.options import (
     listed,
     time_option,
 )
+from streamgauge.flags.shipped_targets import shipped_target
 
 if TYPE_CHECKING:
     from streamgauge.flags.asked import Asked
@@ -36,11 +38,17 @@ class ProcessChoice(StrEnum):
     shared = "shared"
 
 
+def _first_flags() -> Iterator[str]:
+    for side in ("a", "b"):
+        yield from (f"--{side}", shipped_target(__file__, side)["driver"])
+
+
 @told_by(
     "streamgauge compare --a one.yaml --b two.yaml",
     "streamgauge compare --a one.yaml --b two.yaml --size 100,10kB --messages 1000 --repeat 30",
     "streamgauge compare --a old.yaml --b new.yaml --until-decided --time-limit 30min",
     aliases={"--length": "--size", "--warm-up-messages": "--warm-up"},
+    begin_with=_first_flags,
 )
 def compare(
     a: Annotated[str, typer.Option("--a", metavar="T1", help="A: a driver's name, or a target file.")],

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     "streamgauge limit --slo 'p99<20ms' --slo lost=0",
     "streamgauge limit --slo 'p99<5ms' --from 10k/s --to 200k/s --duration 10s --partitions 4",
     aliases={"--message-size": "--size", "--step-time": "--duration"},
+    begin_with=lambda: ("--slo", "p99<20ms", "--slo", "lost=0"),
 )
 def limit(
     slo: Slo = None,
