@@ -139,6 +139,7 @@ COVERED = {
     "flags/embedded.py": "flags/test_kafka_target.py",
     "flags/kafka_there.py": "cli/test_topic.py",
     "flags/secured_targets.py": "cli/test_cluster.py",
+    "gallery/fault_list.py": "gallery/test_exhibits.py",
     "gallery/faulty.py": "gallery/test_exhibits.py",
     "gallery/show.py": "gallery/test_exhibits.py",
     "gateway/connector/configuration_draft.py": "gateway/connector/test_adapters_xml.py",

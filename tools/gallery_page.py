@@ -18,10 +18,10 @@ HEAD = """\
 $ streamgauge gallery                      # in a console; --html FILE, --markdown, --json
 ```
 
-One run on a [simulated broker](workload.md#the-simulated-broker), so the truth is known: a latency about
-2 ms, cold for a second, a stall of one and a half, one message in 20 lost. Each row measures the same
-messages with one fault, and says what would have been reported. The true figure is the one that streamgauge
-reports of this run; a test holds it to the laws of the simulation.
+This is one run on a [simulated broker](workload.md#the-simulated-broker), so the true figures are known: latency is
+about 2 ms, the first second is slow, the broker stalls once for 1.5 s, one message in 20 is lost, and one in 50
+arrives twice. Each row measures the same messages with one fault, and shows what would have been reported. The true
+figure is the one that streamgauge reports for this run; a test checks it against the laws of the simulation.
 
 | fault | figure | reported | true | unit | seen in |
 | --- | --- | --- | --- | --- | --- |
@@ -39,7 +39,11 @@ def page_text(exhibits: list[Exhibit]) -> str:
         for each in exhibits
     ]
     return (
-        HEAD + "\n".join(rows) + "\n\n## What is done, and what to do instead\n\n" + "\n\n".join(words) + "\n"
+        HEAD
+        + "\n".join(rows)
+        + "\n\n## What is done wrong, and what to do instead\n\n"
+        + "\n\n".join(words)
+        + "\n"
     )
 
 

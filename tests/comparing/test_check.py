@@ -134,4 +134,4 @@ def test_a_summary_for_people(tmp_path: Path, base: RunDir, slower: RunDir) -> N
     text = shown_markdown(show_check(found))
     assert text.startswith("# sim: fail")
     assert "p50\\<110%" in text
-    assert "| the one case |" in text
+    assert "| the only case |" in text

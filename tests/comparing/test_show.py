@@ -55,7 +55,7 @@ def test_differences_are_told_in_every_medium(documents: tuple[DiffDocument, His
         assert "slower" in text.lower()
         assert "no difference seen" in text.lower()
         assert "it did not finish" in text
-        assert "only the new has it" in text
+        assert "only the new run has it" in text
     assert console.index("What was not the same") < console.index("Figure by figure")
     assert HOSTILE not in render_page(shown, None)
     assert HOSTILE not in markdown

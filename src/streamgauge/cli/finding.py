@@ -40,7 +40,9 @@ def _named_run(text: str, folder: str) -> RunDir:
     if len(begun) > 1:
         names = ", ".join(run.id for run in begun[:_NAMED_AT_MOST])
         more = ", …" if len(begun) > _NAMED_AT_MOST else ""
-        raise BadInput(f"{text}: {len(begun)} runs in {folder} begin so: {names}{more}; say more of the name")
+        raise BadInput(
+            f"{text}: {len(begun)} runs in {folder} start with this: {names}{more}; give more of the name"
+        )
     if begun:
         return begun[0]
     if Path(text).exists():

@@ -100,7 +100,7 @@ def _opened(bootstrap: str | None, file: Path | None) -> Iterator[KafkaDriver]:
 
     with kafka_there(kafka_target(bootstrap, file, None)) as kafka:
         if kafka is None and file is not None:
-            raise BadInput(f"--target {file}: is no Kafka that is there; topics by hand are for Kafka alone")
+            raise BadInput(f"--target {file}: is not a running Kafka; `topic` works with Kafka only")
         if kafka is None:
             raise BadInput(
                 "topic: say where Kafka is: --bootstrap HOST:PORT, --target FILE, or `streamgauge cluster up`"

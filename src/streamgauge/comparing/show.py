@@ -91,9 +91,9 @@ def _sections(found: RunDifference, *, is_alone: bool) -> Iterable[Section]:
     blocks.append(Figures([_figure(found)] if any(case.metrics for case in found.cases) else []))
     yield Section(f"Figure by figure{of}", blocks)
     alone = [f"only the base has it: {name}" for name in found.only_base]
-    alone += [f"only the new has it: {name}" for name in found.only_new]
+    alone += [f"only the new run has it: {name}" for name in found.only_new]
     if alone:
-        yield Section(f"Cases without a like{of}", [Notes(alone)])
+        yield Section(f"Cases without a match{of}", [Notes(alone)])
 
 
 def changed_table(title: str, changed: Sequence[Changed]) -> Table:
@@ -103,7 +103,7 @@ def changed_table(title: str, changed: Sequence[Changed]) -> Table:
 
 def settings_words(settings: Mapping[str, Any]) -> str:
     """What tells a case from the others of its runs."""
-    return ", ".join(f"{name}={_text(value)}" for name, value in settings.items()) or "the one case"
+    return ", ".join(f"{name}={_text(value)}" for name, value in settings.items()) or "the only case"
 
 
 def _table(found: RunDifference) -> Table:

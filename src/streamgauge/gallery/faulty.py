@@ -5,6 +5,7 @@ They are how other programs measure, or how this one once did. Nothing else impo
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,16 +26,19 @@ class Messages:
     received: Floats
     """Not a number: it never came."""
     is_warm_up: NDArray[np.bool_]
+    copies: NDArray[np.int32]
+    """How many of it came."""
 
     @property
     def measured(self) -> Messages:
-        kept = ~self.is_warm_up
-        return Messages(self.due[kept], self.received[kept], self.is_warm_up[kept])
+        return self._only(~self.is_warm_up)
 
     @property
     def arrived(self) -> Messages:
-        came = ~np.isnan(self.received)
-        return Messages(self.due[came], self.received[came], self.is_warm_up[came])
+        return self._only(~np.isnan(self.received))
+
+    def _only(self, kept: NDArray[np.bool_]) -> Messages:
+        return Messages(self.due[kept], self.received[kept], self.is_warm_up[kept], self.copies[kept])
 
     @property
     def latency(self) -> Floats:
@@ -62,6 +66,45 @@ def actual_send_p99(messages: Messages, in_flight: int = 100) -> float:
     return float(np.percentile(arrived.received - np.minimum(sent, arrived.received), TAIL))
 
 
+def pause_after_send_rate(messages: Messages, pause: float = 1.0, in_flight: int = 100) -> float:
+    """Messages a second of a sender that sleeps after each send, and waits for a place in flight before it."""
+    arrived = messages.measured.arrived
+    due, latency = arrived.due, arrived.latency
+    now, sent_count, back = due[0], 0, deque[float]()
+    while now < due[-1]:
+        if len(back) == in_flight:
+            now = max(now, back.popleft())
+        at = min(int(np.searchsorted(due, now)), len(due) - 1)
+        back.append(now + latency[at])
+        sent_count += 1
+        now += pause
+    return float(sent_count / (now - due[0]) * 1000)
+
+
+def burst_a_second_mean(messages: Messages, within: float = 10.0) -> float:
+    """All messages of a second are sent at its beginning, and wait as long as what is sent then."""
+    arrived = messages.measured.arrived
+    since_begin = (arrived.due - messages.measured.due[0]) % 1000
+    return float(arrived.latency[since_begin < within].mean())
+
+
+def one_second_p99(messages: Messages) -> float:
+    """Of the first second, after which the test is over."""
+    arrived = messages.measured.arrived
+    return float(np.percentile(arrived.latency[arrived.due < arrived.due[0] + 1000], TAIL))
+
+
+def never_cleared_mean(messages: Messages) -> float:
+    """Of the last round, in a list that has every round before it, too."""
+    return float(messages.measured.arrived.latency.mean())
+
+
+def lost_by_count(messages: Messages) -> float:
+    """What was sent less what came, copies and all."""
+    measured = messages.measured
+    return float(len(measured.due) - measured.copies.sum())
+
+
 def mean_of_percentiles(messages: Messages) -> float:
     """p99 of each second, then their mean."""
     arrived = messages.measured.arrived
@@ -77,7 +120,7 @@ def percentiles_merged(messages: Messages, parts: int = 10) -> float:
 
 
 def coarse_buckets_p50(messages: Messages) -> float:
-    """Buckets by powers of two, of which the upper end is told."""
+    """Buckets by powers of two, of which the upper end is reported."""
     exponents = np.ceil(np.log2(messages.measured.arrived.latency))
     return float(2 ** np.percentile(exponents, 50, method="inverted_cdf"))
 
@@ -131,7 +174,7 @@ def early_mean(messages: Messages) -> float:
 
 
 def least_of_n_p99(messages: Messages, parts: int = 10) -> float:
-    """Of ten rounds the best one is told."""
+    """The best of ten rounds."""
     pieces = np.array_split(messages.measured.arrived.latency, parts)
     return float(min(np.percentile(piece, TAIL) for piece in pieces))
 
@@ -174,7 +217,7 @@ def outliers_dropped_p99_9(messages: Messages) -> float:
 
 
 def tail_at_p98(messages: Messages) -> float:
-    """The last percentile that is told."""
+    """The last percentile that is shown."""
     return float(np.percentile(messages.measured.arrived.latency, 98))
 
 
@@ -185,6 +228,15 @@ def always_first_ratio(messages: Messages, seconds: float = 2.0) -> float:
     first = arrived.latency[arrived.due < begin + span]
     second = arrived.latency[(arrived.due >= begin + span) & (arrived.due < begin + 2 * span)]
     return float(np.median(first) / np.median(second))
+
+
+def in_turns_ratio(messages: Messages, turn: float = 250.0) -> float:
+    """The same without that: warm, and in turns (A B B A), before the stall."""
+    arrived = messages.measured.arrived
+    early = arrived.due < arrived.due[0] + EARLY_MS
+    turns = ((arrived.due[early] - arrived.due[0]) // turn).astype(int) % 4
+    is_a, latency = (turns == 0) | (turns == 3), arrived.latency[early]
+    return float(np.median(latency[is_a]) / np.median(latency[~is_a]))
 
 
 def independent_error(messages: Messages) -> float:

@@ -12,10 +12,11 @@ from streamgauge.report.shown import Badge, Figures, Pairs, Section, Shown
 from streamgauge.report.shown_tables import Cell, Column, Table, Unit, row
 
 _READING = (
-    "One run on a simulated broker, of which the truth is known: a latency about 2 ms, cold for a second, a "
-    "stall of one and a half, one message in 20 lost. Each row measures the same messages with one fault "
-    "and says what would have been reported. The true figure is the one that streamgauge reports of this "
-    "run; a test holds it to the simulation's own laws.",
+    "This is one run on a simulated broker, so the true figures are known: latency is about 2 ms, the first "
+    "second is slow, the broker stalls once for 1.5 s, one message in 20 is lost, and one in 50 arrives twice. "
+    "Each row measures the same messages with one fault, and shows what would have been reported. The true "
+    "figure is the one that streamgauge reports for this run; a test checks it against the laws of the "
+    "simulation.",
 )
 
 
@@ -29,7 +30,9 @@ def show_gallery(exhibits: Sequence[Exhibit], run: str) -> Shown:
         facts=[],
         sections=[
             Section("Wrong beside true", [_table(exhibits), Figures([_figure(exhibits)])]),
-            Section("What is done, and what to do instead", [Pairs([_words(each) for each in exhibits])]),
+            Section(
+                "What is done wrong, and what to do instead", [Pairs([_words(each) for each in exhibits])]
+            ),
         ],
         about=["one run, measured in many ways"],
         reading=_READING,
@@ -72,7 +75,7 @@ def _figure(exhibits: Sequence[Exhibit]) -> Plot:
         told=NumberText("figures", 3, "×"),
     )
     return Plot(
-        "What is reported, to what is true (1: right)",
+        "Reported over true (1: correct)",
         [bars],
         Axis(scale="names"),
         Axis("×", "log"),

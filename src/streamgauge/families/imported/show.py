@@ -17,7 +17,7 @@ from streamgauge.report.verdict_show import cause_blocks, outcome_cell, run_badg
 _LAST_SHARE = 1 - 1e-6
 """The maximum has no place on an axis of nines: it is drawn there."""
 _READING = (
-    "These figures were measured by another tool, and are shown as it gave them. What it does not tell is "
+    "These figures were measured by another tool, and are shown as it gave them. What it does not report is "
     "left empty: nothing is computed in its place. Whether messages were lost, and whether figures may be "
     "quoted, is not known, so neither verdict can be green.",
 )
@@ -162,7 +162,7 @@ def _interval_figures(intervals: list[ToolInterval]) -> list[Plot]:
 def _latency_fact(cases: list[ToolCase]) -> Fact:
     title, known = "Latency, by another tool", [case for case in cases if case.main_latency]
     if not known:
-        return Fact(title, NOTHING, lines=["No latency is told."])
+        return Fact(title, NOTHING, lines=["No latency was reported."])
     told = [case.main_latency.percentiles.get("p99") for case in known if case.main_latency]
     p99 = sorted(value for value in told if value is not None)
     lines = list(
