@@ -18,8 +18,7 @@ help:  ## show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
 
 demo: $(VENV)/.run  ## a small end-to-end test on an embedded Kafka, with its report
-	$(BIN)/streamgauge e2e --test-producer-processes 2 --test-consumer-processes 2 \
-		--test-produce-messages 10000 --test-produce-rate 2000
+	$(BIN)/streamgauge e2e --producers 2 --consumers 2 --messages 10000 --rate 2000
 
 test: $(VENV)/.dev browser  ## every test, against a real broker and a real browser
 	@$(MAKE) --no-print-directory style

@@ -223,7 +223,6 @@ BY_NAME = {
     "api/rows.py": "api/test_runs.py",
     "cli/export.py": "exporting/test_files.py",
     "cli/gallery.py": "gallery/test_exhibits.py",
-    "cli/plot.py": "cli/test_bad_input.py",
     "cli/report.py": "families/e2e/test_command.py",
     "cli/results.py": "families/e2e/test_command.py",
     "drivers/aeron/clients.py": "drivers/aeron/test_driver.py",

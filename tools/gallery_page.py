@@ -18,10 +18,11 @@ HEAD = """\
 $ streamgauge gallery                      # in a console; --html FILE, --markdown, --json
 ```
 
-This is one run on a [simulated broker](workload.md#the-simulated-broker), so the true figures are known: latency is
-about 2 ms, the first second is slow, the broker stalls once for 1.5 s, one message in 20 is lost, and one in 50
-arrives twice. Each row measures the same messages with one fault, and shows what would have been reported. The true
-figure is the one that streamgauge reports for this run; a test checks it against the laws of the simulation.
+This is one run on a [simulated broker](workload.md#the-simulated-broker), so the true figures are known:
+latency is about 2 ms, the first second is slow, the broker stalls once for 1.5 s, one message in 20 is lost,
+and one in 50 arrives twice. Each row measures the same messages with one fault, and shows what would have
+been reported. The true figure is the one that streamgauge reports for this run; a test checks it against the
+laws of the simulation.
 
 | fault | figure | reported | true | unit | seen in |
 | --- | --- | --- | --- | --- | --- |

@@ -38,7 +38,9 @@ class Runs:
 
 
 def test_the_workload_of_a_seed_is_always_the_same_and_asks_for_every_promise() -> None:
-    first, second = (in_process("chaos", "--seed", "5", "--for", "2m", "--print-workload") for _ in range(2))
+    first, second = (
+        in_process("chaos", "--seed", "5", flag, "2m", "--print-workload") for flag in ("--duration", "--for")
+    )
 
     content = yaml.safe_load(first.stdout)
     assert first.stdout == second.stdout

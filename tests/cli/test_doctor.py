@@ -19,14 +19,14 @@ BAD = Finding("java", Health.BAD, "no Java found", "install Java 17 or newer")
 def test_the_exit_code_says_whether_one_can_begin(
     found: list[Finding], code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health_checks, "findings", lambda: iter(found))
+    monkeypatch.setattr(health_checks, "findings", lambda out: iter(found))
     told = CliRunner().invoke(app, ["doctor", "--rounds", "0"])
     assert told.exit_code == code
     assert "ok clock        source tsc" in told.output
 
 
 def test_as_json_it_has_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health_checks, "findings", lambda: iter([GOOD]))
+    monkeypatch.setattr(health_checks, "findings", lambda out: iter([GOOD]))
     told = CliRunner().invoke(app, ["doctor", "--rounds", "2", "--json"])
     document = json.loads(told.output)
     assert [found["check"] for found in document["findings"]] == ["clock", "noise"]
@@ -39,6 +39,7 @@ def test_what_cannot_be_seen_here() -> None:
     found = noise_finding(quiet)
     assert found.health is Health.GOOD
     assert found.text.startswith("differences below 4.0% cannot be seen here: ")
+    assert found.text.endswith("That is the noise of CPU and sockets; a disk adds its own")
     loud = noise_finding(Noise(40, 5.0, 60, 30.0, 0.1))
     assert loud.health is Health.DOUBTFUL
     lines = [line.plain for line in lines_of(loud)]

@@ -1,20 +1,24 @@
 from __future__ import annotations
 
+import json
 import resource
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from typer.testing import CliRunner
 
 from streamgauge.cli import health_checks
+from streamgauge.cli.commands import app
 from streamgauge.cli.health_checks import CHECKS, Finding, Health, findings
 from streamgauge.core.errors import StreamgaugeError
 
 
 def test_every_check_says_something_here() -> None:
-    found = list(findings())
-    assert len(found) == len(CHECKS)
+    found = list(findings("runs"))
+    assert len(found) == len(CHECKS) + 1
     assert all(finding.text for finding in found)
     # What is not good says what to do, unless nothing can be known.
     assert all(finding.advice for finding in found if finding.health is Health.BAD)
@@ -25,7 +29,7 @@ def test_a_check_that_breaks_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> No
         raise OSError("no such place")
 
     monkeypatch.setattr(health_checks, "CHECKS", (broken,))
-    [found] = findings()
+    found = next(findings("runs"))
     assert found.health is Health.DOUBTFUL
     assert "no such place" in found.text
 
@@ -68,12 +72,36 @@ def test_the_clock(source: str | None, health: Health, monkeypatch: pytest.Monke
     assert health_checks.clock().health is health
 
 
+def disk() -> Finding:
+    return health_checks.disk("runs")
+
+
+def test_the_disk_is_the_one_that_runs_go_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, asked = tmp_path / "mount" / "not" / "there", list[str]()
+    runs.parents[1].mkdir()
+
+    def usage(folder: str) -> SimpleNamespace:
+        asked.append(folder)
+        return SimpleNamespace(free=1 if folder == str(runs.parents[1]) else 2**40)
+
+    monkeypatch.setattr("shutil.disk_usage", usage)
+    found = health_checks.disk(str(runs))
+    assert found.text.endswith(f"free in {runs.parents[1]}")
+    asked.clear()
+    assert health_checks.disk("s3a://bucket/runs").health is Health.GOOD
+    assert asked == [tempfile.gettempdir()]
+    monkeypatch.setenv("STREAMGAUGE_RUNS", str(runs))
+    told = CliRunner().invoke(app, ["doctor", "--rounds", "0", "--json"])
+    [of_disk] = [each for each in json.loads(told.output)["findings"] if each["check"] == "disk"]
+    assert of_disk["text"].endswith(f"free in {runs.parents[1]}")
+
+
 @pytest.mark.parametrize(
     ("check", "patched", "value", "health"),
     [
-        (health_checks.disk, "shutil.disk_usage", SimpleNamespace(free=2**20), Health.BAD),
-        (health_checks.disk, "shutil.disk_usage", SimpleNamespace(free=2**31), Health.DOUBTFUL),
-        (health_checks.disk, "shutil.disk_usage", SimpleNamespace(free=2**40), Health.GOOD),
+        (disk, "shutil.disk_usage", SimpleNamespace(free=2**20), Health.BAD),
+        (disk, "shutil.disk_usage", SimpleNamespace(free=2**31), Health.DOUBTFUL),
+        (disk, "shutil.disk_usage", SimpleNamespace(free=2**40), Health.GOOD),
         (health_checks.memory, "psutil.virtual_memory", SimpleNamespace(available=2**20), Health.DOUBTFUL),
         (health_checks.load, "os.getloadavg", (1000.0, 0, 0), Health.DOUBTFUL),
         (health_checks.load, "os.getloadavg", (0.0, 0, 0), Health.GOOD),

@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -25,11 +27,28 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def typed(parent: Any = None, **params: str) -> Any:
+    """A command of which that much has been typed."""
+    source = SimpleNamespace(name="COMMANDLINE")
+    return SimpleNamespace(
+        params=params, parent=parent, get_parameter_source=lambda name: source if name in params else None
+    )
+
+
 def test_names_tags_and_latest_complete_a_run(folder: Path) -> None:
-    assert complete_run("") == ["latest", "main", RUNS[1], RUNS[0]]
-    assert complete_run("20260102") == [RUNS[1]]
-    assert complete_run("m") == ["main"]
-    assert complete_run("./") == []
+    assert complete_run(typed(), "") == ["latest", "main", RUNS[1], RUNS[0]]
+    assert complete_run(typed(), "20260102") == [RUNS[1]]
+    assert complete_run(typed(), "m") == ["main"]
+    assert complete_run(typed(), "./") == []
+
+
+def test_names_are_those_of_the_folder_that_was_typed(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    (other / "20260104-elsewhere").mkdir(parents=True)
+    (other / "20260104-elsewhere" / "plan.json").write_text("{}")
+    assert complete_run(typed(out=str(other)), "2") == ["20260104-elsewhere"]
+    below = typed(parent=typed(out=str(other)))
+    assert complete_run(below, "2") == ["20260104-elsewhere"]
 
 
 @pytest.mark.parametrize("place", ["hdfs://nowhere:1/runs", "/nowhere/at/all"])
@@ -37,7 +56,7 @@ def test_a_folder_that_cannot_be_looked_into_completes_nothing(
     monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     monkeypatch.setenv("STREAMGAUGE_RUNS", place)
-    assert complete_run("") == []
+    assert complete_run(typed(), "") == []
 
 
 COMPLETED = """
@@ -52,10 +71,16 @@ finally:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("words", ["results", "runs rm", "report", "run --resume"])
-def test_the_shell_gets_them_without_anything_heavy(folder: Path, words: str) -> None:
-    typed = f"streamgauge {words} 2026"
-    asked = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
+@pytest.mark.parametrize(
+    "words", ["results", "runs rm", "report", "run --resume", "results --out {}", "runs --out {} rm"]
+)
+def test_the_shell_gets_them_without_anything_heavy(
+    folder: Path, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = f"streamgauge {words.format(folder)} 2026"
+    if "{}" in words:
+        monkeypatch.setenv("STREAMGAUGE_RUNS", str(folder / "elsewhere"))
+    asked = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
     done = subprocess.run(
         [sys.executable, "-c", COMPLETED],
         env={**os.environ, **asked, "_STREAMGAUGE_COMPLETE": "complete_bash"},

@@ -9,19 +9,25 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from streamgauge.cli.options import Debug, Master, Run, SecretFile
+from streamgauge.cli.options import Debug, Master, Out, Run, SecretFile
+from streamgauge.flags.groups import told_by
 
 if TYPE_CHECKING:
     from streamgauge.core.run_dir import RunDir
 
 
+@told_by("streamgauge analyze latest", "streamgauge analyze RUN --master spark://10.0.0.1:7077")
 def analyze_command(
-    run: Run, master: Master = None, secret_file: SecretFile = None, debug: Debug = False
+    run: Run,
+    master: Master = None,
+    secret_file: SecretFile = None,
+    out: Out = "runs",
+    debug: Debug = False,
 ) -> None:
     """Recompute the results of a run from its events."""
     from streamgauge.cli.finding import find_run
 
-    found = find_run(run)
+    found = find_run(run, out)
     analyze_run(found, master, debug=debug)
     typer.echo(f"results: {found.url('results')}", err=True)
 

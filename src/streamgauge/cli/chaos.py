@@ -20,49 +20,58 @@ if TYPE_CHECKING:
 _PARTITIONS = 3
 
 
+@told_by(
+    "streamgauge chaos --seed 7 --duration 10m",
+    "streamgauge chaos --seed 7 --acks 1 --rate 5k/s --tag weak",
+    "streamgauge chaos --seed 7 --print-workload",
+    aliases={"--for": "--duration"},
+)
 def chaos_command(
-    seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same faults.")] = 1,
-    lasts: Annotated[str, typer.Option("--for", help="How long messages are sent.")] = "10m",
-    rate: Annotated[str, typer.Option("--rate", help="Messages per second.")] = "2k/s",
-    size: Annotated[str, typer.Option("--size", help="Size of a message.")] = "200",
-    brokers: Annotated[int, typer.Option("--brokers", help="Number of brokers: 3 or 5.")] = 3,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="NUMBER", help="The same seed makes the same faults.")
+    ] = 1,
+    duration: Annotated[str, time_option("How long messages are sent: 90s, 10m.")] = "10m",
+    rate: Annotated[
+        str, typer.Option("--rate", metavar="RATE", help="Messages per second: 1000, 2k/s.")
+    ] = "2k/s",
+    size: Annotated[str, size_option("200")] = "200",
+    brokers: Annotated[int, typer.Option("--brokers", metavar="3|5", help="Number of brokers.")] = 3,
     acks: Annotated[
-        str, typer.Option("--acks", help="all: acknowledged messages are kept; 1: they may be lost.")
+        str,
+        typer.Option(
+            "--acks", metavar="1|all", help="all: acknowledged messages are kept; 1: they may be lost."
+        ),
     ] = "all",
     kinds: Annotated[
         str | None,
         typer.Option("--kinds", help="Kinds of faults to draw from, with commas between. Default: all."),
     ] = None,
     shrink_runs: Annotated[
-        int,
-        typer.Option(
-            "--shrink-runs", min=0, help="The most runs to spend on finding the fewest faults that break it."
-        ),
+        int, count_option("The most runs to spend on finding the fewest faults that break it.", min=0)
     ] = 12,
     print_workload: PrintWorkload = False,
     master: Master = None,
     out: Out = "runs",
+    tag: Tags = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Disturb brokers, links and disks at random, and verify that nothing acknowledged was lost."""
     from streamgauge.cli.chaos_trials import Promises
     from streamgauge.core.errors import BadInput
-    from streamgauge.core.units import parse_seconds
-    from streamgauge.faults.random_schedule import DRAW, KINDS, random_schedule
+    from streamgauge.faults.random_schedule import DRAW
     from streamgauge.spec.loading import dump_yaml
 
     if brokers not in (3, 5):
         raise BadInput(
             f"--brokers {brokers}: with fewer than 3 no majority is left when one is down; allowed: 3, 5"
         )
-    chosen = KINDS if kinds is None else tuple(kind.strip() for kind in kinds.split(","))
-    if unknown := [kind for kind in chosen if kind not in KINDS]:
-        raise BadInput(f"--kinds {', '.join(unknown)}: allowed: {', '.join(KINDS)}")
-    seconds = parse_seconds(lasts)
-    schedule = random_schedule(seed, seconds, brokers, _PARTITIONS, chosen)
+
+    def tried(faults: Sequence[Planned]) -> Trial:
+        return _run(workload(faults), out=out, master=master, quiet=quiet, debug=debug, tags=tag or [])
+
     if not schedule:
-        raise BadInput(f"--for {lasts}: there is no time for a fault; allowed: from 40s on")
+        raise BadInput(f"--duration {duration}: there is no time for a fault; allowed: from 40s on")
 
     def workload(faults: Sequence[Planned]) -> Workload:
         return chaos_workload(seed, seconds, rate, size, brokers, acks, faults)
@@ -72,7 +81,7 @@ def chaos_command(
         return
 
     def tried(faults: Sequence[Planned]) -> Trial:
-        return _run(workload(faults), out=out, master=master, quiet=quiet, debug=debug)
+        return _run(workload(faults), out=out, master=master, quiet=quiet, debug=debug, tags=tag or [])
 
     of_seed = f"seed {seed} (draw {DRAW})"
     first = tried(schedule)

@@ -12,8 +12,13 @@ from streamgauge.cli.exit_codes import NOT_DECIDABLE_EXIT_CODE, NOT_OK_EXIT_CODE
 from streamgauge.cli.options import Debug, Out, Quiet, Run
 from streamgauge.cli.run_names import complete_run
 from streamgauge.core.errors import BadInput
+from streamgauge.flags.groups import told_by
 
 
+@told_by(
+    "streamgauge check latest --expect expectations.yaml",
+    "streamgauge check latest --expect expectations.yaml --baseline main --junit junit.xml",
+)
 def check_command(
     run: Run,
     expect: Annotated[

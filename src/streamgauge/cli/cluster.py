@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamgauge.core.stages import Stage, Stages
+from streamgauge.flags.groups import told_by
 
 if TYPE_CHECKING:
     from streamgauge.systems.contract import StandingState
@@ -21,6 +22,11 @@ cluster_app = typer.Typer(
 
 
 @cluster_app.command()
+@told_by(
+    "streamgauge cluster up",
+    "streamgauge cluster up --brokers 3",
+    "streamgauge cluster up --security scram --acls --without write",
+)
 def up(
     brokers: Annotated[int, typer.Option(metavar="COUNT", help="How many brokers: 1, 3 or 5.")] = 1,
     security: Annotated[
@@ -65,6 +71,7 @@ def up(
 
 
 @cluster_app.command()
+@told_by("streamgauge cluster status --json")
 def status(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -89,6 +96,7 @@ def status(
 
 
 @cluster_app.command()
+@told_by("streamgauge cluster down")
 def down() -> None:
     """Stop it and remove its data."""
     from streamgauge.systems.standing import standing_system

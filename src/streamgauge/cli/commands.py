@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from streamgauge.cli.help_pages import HelpfulCommand, HelpfulGroup, make_helpful
+from streamgauge.cli.help_pages import HelpfulGroup, make_helpful
 from streamgauge.spec.families import all_families, broken_families
 from streamgauge.spec.family import Family
 
@@ -153,9 +153,6 @@ def _made(name: str, found: typer.Typer | Callable[..., Any], words: str | None)
     made: Any = typer.main.get_command(app)
     made.name = name
     make_helpful(made)
-    if isinstance(made, HelpfulCommand):
-        made.examples = getattr(found, "examples", ())
-        made.aliases = getattr(found, "aliases", {})
     assert isinstance(made, (TyperCommand, TyperGroup))
     return made
 

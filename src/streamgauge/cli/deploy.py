@@ -11,6 +11,7 @@ import typer
 
 from streamgauge.core.errors import BadInput
 from streamgauge.core.units import counted
+from streamgauge.flags.groups import told_by
 from streamgauge.flags.options import wish
 
 deploy_app = typer.Typer(help="Write manifests for running streamgauge on a cluster.", no_args_is_help=True)
@@ -31,29 +32,33 @@ def deploy() -> None:
 
 
 @deploy_app.command(context_settings=_AS_IT_IS)
+@told_by("streamgauge deploy kubernetes --image registry/streamgauge e2e --bootstrap kafka:9092")
 def kubernetes(
     command: Command,
     image: Annotated[
-        str, typer.Option(help="Image with streamgauge, made with deploy/Dockerfile.", show_default=False)
+        str,
+        typer.Option(
+            metavar="IMAGE", help="Image with streamgauge, made with deploy/Dockerfile.", show_default=False
+        ),
     ],
-    namespace: Annotated[str, typer.Option(help="Namespace for all of it.")] = "streamgauge",
-    name: Annotated[str | None, wish("Name of the Job; by default the workload's.")] = None,
+    namespace: Annotated[str, typer.Option(metavar="NAME", help="Namespace for all of it.")] = "streamgauge",
+    name: Annotated[str | None, wish("Name of the Job; by default the workload's.", metavar="NAME")] = None,
     out: Annotated[
-        str | None, wish("URL of an object store for the run folder; by default a volume is claimed.")
+        str | None,
+        wish("URL of an object store for the run folder; by default a volume is claimed.", metavar="URL"),
     ] = None,
-    storage: Annotated[str, typer.Option(help="Size of that volume.")] = "20Gi",
+    storage: Annotated[str, typer.Option(metavar="SIZE", help="Size of that volume.")] = "20Gi",
     secret: Annotated[
         list[str] | None,
-        wish("VARIABLE=SECRET:KEY, for launcher and agents. Repeatable."),
+        wish("A variable of launcher and agents, from a secret. Repeatable.", metavar="VARIABLE=SECRET:KEY"),
     ] = None,
-    launcher_cores: Annotated[str, typer.Option(help="Cores of the launcher.")] = "2",
-    launcher_memory: Annotated[str, typer.Option(help="Memory of the launcher.")] = "4Gi",
-    agent_memory: Annotated[str, typer.Option(help="Memory of an agent, in addition to Java's.")] = "2Gi",
+    launcher_cores: Annotated[str, typer.Option(metavar="CORES", help="Cores of the launcher.")] = "2",
+    launcher_memory: Annotated[str, typer.Option(metavar="SIZE", help="Memory of the launcher.")] = "4Gi",
+    agent_memory: Annotated[
+        str, typer.Option(metavar="SIZE", help="Memory of an agent, in addition to Java's.")
+    ] = "2Gi",
 ) -> None:
-    """Print the Kubernetes manifests of a run; pipe them to `kubectl apply -f -`.
-
-    streamgauge deploy kubernetes --image registry/streamgauge e2e --bootstrap kafka:9092
-    """
+    """Print the Kubernetes manifests of a run; pipe them to `kubectl apply -f -`."""
     import yaml
 
     from streamgauge.deploying.kubernetes import (

@@ -10,6 +10,7 @@ import typer
 from streamgauge.cli.options import Debug, Out
 from streamgauge.cli.run_names import complete_run
 from streamgauge.core.errors import BadInput
+from streamgauge.flags.groups import told_by
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -38,6 +39,11 @@ BetweenRuns = Annotated[
 ]
 
 
+@told_by(
+    "streamgauge diff before-upgrade latest",
+    "streamgauge diff a1,a2,a3 b1,b2,b3 --html diff.html",
+    "streamgauge diff --history latest",
+)
 def diff_command(
     runs: Annotated[
         list[str],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from streamgauge.cli.options import Debug
+from streamgauge.cli.options import Debug, Out
 from streamgauge.flags.groups import told_by
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def doctor_command(
         typer.Option(metavar="COUNT", help="Rounds of the noise test, about 10 ms each; 0: skip it.", min=0),
     ] = _ROUNDS,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    out: Out = "runs",
     debug: Debug = False,
 ) -> None:
     """Check whether this machine can measure. Exit code 1: something must be fixed first."""
@@ -35,7 +36,7 @@ def doctor_command(
     from streamgauge.cli.machine_noise import machine_noise
 
     found: list[Finding] = []
-    for finding in findings():
+    for finding in findings(out):
         found.append(finding)
         if not as_json:
             _print(finding)
@@ -54,7 +55,8 @@ def noise_finding(noise: Noise) -> Finding:
 
     text = (
         f"differences below {noise.detectable_percent:.1f}% cannot be seen here: the same work, "
-        f"{noise.rounds} times against itself, was {noise.spread_percent:.1f}% apart"
+        f"{noise.rounds} times against itself, was {noise.spread_percent:.1f}% apart. That is the noise of "
+        "CPU and sockets; a disk adds its own"
     )
     if noise.detectable_percent <= _NOISY_PERCENT:
         return Finding("noise", Health.GOOD, text)

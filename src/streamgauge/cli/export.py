@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from streamgauge.cli.options import Debug, Out, Run
+from streamgauge.flags.groups import told_by
 
 
 class ExportFormat(StrEnum):
@@ -19,6 +20,7 @@ class ExportFormat(StrEnum):
     omb = "omb"
 
 
+@told_by("streamgauge export latest --to parquet", "streamgauge export latest --to omb --dir out")
 def export_command(
     run: Run,
     to: Annotated[ExportFormat, typer.Option("--to", help="What to write.", show_default=False)],
@@ -45,6 +47,7 @@ def export_command(
             typer.echo(str(folder / name))
 
 
+@told_by("streamgauge bundle latest", "streamgauge bundle latest --events --file all.zip")
 def bundle_command(
     run: Run,
     file: Annotated[

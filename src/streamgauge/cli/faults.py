@@ -6,7 +6,10 @@ from typing import Annotated
 
 import typer
 
+from streamgauge.flags.groups import told_by
 
+
+@told_by("streamgauge faults", "streamgauge faults --json")
 def faults_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

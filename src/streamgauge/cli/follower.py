@@ -17,6 +17,7 @@ from streamgauge.cli.options import Debug, SecretFile
 from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.core.units import format_bytes
+from streamgauge.flags.groups import told_by
 from streamgauge.flags.options import wish
 from streamgauge.launch.shared_secret import find_secret, secret_to_come
 
@@ -31,6 +32,10 @@ _LEAST_FREE_BYTES = 256 << 20
 """The package, its jars, and what Spark writes while it runs them."""
 
 
+@told_by(
+    "streamgauge follower --leader-host 10.0.0.1 --secret-file cluster-secret",
+    "streamgauge follower --leader-host 10.0.0.1 --cores 4 --name box-2",
+)
 def follower_command(
     leader_host: Annotated[str, typer.Option(metavar="HOST", help="Where the leader is.")],
     leader_port: Annotated[int, typer.Option(metavar="PORT", help="Its port.", min=1, max=65535)] = 7077,

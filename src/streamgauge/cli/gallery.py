@@ -9,11 +9,13 @@ import typer
 
 from streamgauge.cli.options import Debug
 from streamgauge.cli.run_names import complete_run
+from streamgauge.flags.groups import told_by
 
 if TYPE_CHECKING:
     from streamgauge.core.run_dir import RunDir
 
 
+@told_by("streamgauge gallery", "streamgauge gallery --html gallery.html")
 def gallery_command(
     run: Annotated[
         str | None,

@@ -12,6 +12,7 @@ import typer
 
 from streamgauge.cli.options import Debug, Quiet
 from streamgauge.core.errors import BadInput
+from streamgauge.flags.groups import told_by
 from streamgauge.flags.options import wish
 
 _LIMITS = "Limits"
@@ -19,6 +20,11 @@ _SERVER = "Server"
 _USERS = "Users"
 
 
+@told_by(
+    "streamgauge gateway --config adapters.xml --port 8080",
+    "streamgauge gateway --config gateway.yaml --check",
+    "streamgauge gateway --hash-password alice >> users.txt",
+)
 def gateway_command(
     config: Annotated[
         Path | None,

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -121,9 +122,14 @@ def governor() -> Finding:
     return Finding("governor", Health.DOUBTFUL, text, "cpupower frequency-set -g performance")
 
 
-def disk(out: str = "runs") -> Finding:
-    place = Path(out) if Path(out).exists() else Path.cwd()
-    free = {folder: shutil.disk_usage(folder).free for folder in (str(place), tempfile.gettempdir())}
+def disk(out: str) -> Finding:
+    """Of run folders, where they are on a disk of this machine, and of temporary files."""
+    places = [tempfile.gettempdir()]
+    if "://" not in out:
+        places.insert(
+            0, str(next(each for each in (Path(out), *Path(out).absolute().parents) if each.exists()))
+        )
+    free = {folder: shutil.disk_usage(folder).free for folder in places}
     folder, least = min(free.items(), key=lambda found: found[1])
     text = f"{format_bytes(least)} free in {folder}"
     if least >= 5 * _GIB:
@@ -163,7 +169,6 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     open_files,
     clock,
     governor,
-    disk,
     memory,
     load,
 )
@@ -175,10 +180,11 @@ def _read(file: Path) -> str | None:
     return None
 
 
-def findings() -> Iterator[Finding]:
-    """One after another, as each is known. A check that breaks is a finding, too."""
-    for check in CHECKS:
+def findings(out: str) -> Iterator[Finding]:
+    """One after another, as each is known. A check that breaks is a finding, too. `out`: of run folders."""
+    checks = {check.__name__: check for check in CHECKS} | {"disk": partial(disk, out)}
+    for name, check in checks.items():
         try:
             yield check()
         except OSError as error:
-            yield Finding(check.__name__, Health.DOUBTFUL, f"cannot be looked at: {error}")
+            yield Finding(name, Health.DOUBTFUL, f"cannot be looked at: {error}")

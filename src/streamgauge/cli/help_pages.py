@@ -75,6 +75,9 @@ def make_helpful(command: Any) -> None:
     """A command as typer made it, and all below it, get this help."""
     if type(command) is TyperCommand:
         command.__class__ = HelpfulCommand
+    if isinstance(command, HelpfulCommand):
+        command.examples = getattr(command.callback, "examples", ())
+        command.aliases = getattr(command.callback, "aliases", {})
     elif type(command) is TyperGroup:
         command.__class__ = HelpfulGroup
     for below in getattr(command, "commands", {}).values():

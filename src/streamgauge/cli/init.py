@@ -23,7 +23,7 @@ _ASKED_TOO = ("slo",)
 @told_by(
     "streamgauge init",
     "streamgauge init KIND --rate 10k/s --duration 60s --size 1KiB --file load.yaml",
-    "streamgauge run load.yaml",
+    "streamgauge init KIND --file -",
 )
 def init_command(
     context: typer.Context,

@@ -120,6 +120,10 @@ def _with_test_flags() -> Callable[..., None]:
     flags = {"context": context, **own, **of_test}
     lead.__signature__ = inspect.Signature(list(flags.values()))  # type: ignore[attr-defined]
     lead.__annotations__ = {name: flag.annotation for name, flag in flags.items()}
+    lead.examples = (  # type: ignore[attr-defined]
+        "streamgauge leader --leader-expect-offers 2",
+        "streamgauge leader --leader-expect-offers 2 --producers 8 --consumers 8 --messages 1M",
+    )
     lead.aliases = getattr(command, "aliases", {})  # type: ignore[attr-defined]
     return lead
 

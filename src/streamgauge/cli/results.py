@@ -11,8 +11,14 @@ from rich.console import Console
 from streamgauge.cli.options import RUN_WORDS, Debug, Out
 from streamgauge.cli.run_names import complete_run
 from streamgauge.core.errors import BadInput
+from streamgauge.flags.groups import told_by
 
 
+@told_by(
+    "streamgauge results",
+    "streamgauge results nightly --json",
+    "streamgauge results latest~1 --messages > messages.csv",
+)
 def results_command(
     run: Annotated[
         str | None,

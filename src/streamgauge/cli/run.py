@@ -9,11 +9,17 @@ import typer
 
 from streamgauge.cli.run_flags import that_runs
 from streamgauge.core.errors import BadInput
+from streamgauge.flags.groups import told_by
 
 if TYPE_CHECKING:
     from streamgauge.flags.asked import Asked
 
 
+@told_by(
+    "streamgauge run workload.yaml --tag nightly",
+    "streamgauge run 20260102-030405-e2e-ab12.zip",
+    "streamgauge run --resume latest",
+)
 def _loaded(
     workload: Annotated[
         Path | None,

@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import typer
+
 from streamgauge.flags.options import RUNS_VARIABLE
 
 _USUAL = "runs"
@@ -19,12 +21,21 @@ def runs_folder() -> str:
     return os.environ.get(RUNS_VARIABLE) or _USUAL
 
 
-def complete_run(incomplete: str) -> list[str]:
+def complete_run(ctx: typer.Context, incomplete: str) -> list[str]:
     """What a run may be called: `latest`, tags, names; the newest first."""
-    folder = runs_folder()
+    folder = _asked_folder(ctx)
     if "://" in folder or "/" in incomplete:
         return []
     return [name for name in dict.fromkeys(_names(Path(folder))) if name.startswith(incomplete)]
+
+
+def _asked_folder(ctx: typer.Context) -> str:
+    """Of the `--out` that was typed before, of this command or the one above it."""
+    for each in (ctx, ctx.parent):
+        source = None if each is None else each.get_parameter_source("out")
+        if each is not None and source is not None and source.name == "COMMANDLINE":
+            return str(each.params["out"])
+    return runs_folder()
 
 
 def _names(folder: Path) -> Iterator[str]:

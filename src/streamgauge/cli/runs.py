@@ -9,6 +9,7 @@ import typer
 from streamgauge.cli.options import Debug, Out
 from streamgauge.cli.run_names import complete_run
 from streamgauge.core.errors import BadInput
+from streamgauge.flags.groups import told_by
 
 if TYPE_CHECKING:
     from streamgauge.core.run_dir import RunDir
@@ -48,6 +49,7 @@ def list_runs(context: typer.Context, out: Out = "runs", debug: Debug = False) -
 
 
 @runs_app.command("tag")
+@told_by("streamgauge runs tag latest before-upgrade", "streamgauge runs tag latest before-upgrade --remove")
 def tag_command(
     context: typer.Context,
     run: Annotated[
@@ -72,6 +74,7 @@ def tag_command(
 
 
 @runs_app.command("rm")
+@told_by("streamgauge runs rm 20260102-03 nightly", "streamgauge runs rm latest --yes")
 def rm_command(
     context: typer.Context,
     runs: Names,

@@ -43,7 +43,10 @@ def serve_command(
         ),
     ] = None,
     runs_at_once: Annotated[
-        int, typer.Option(help="How many runs may be started from here at the same time.", min=1, max=64)
+        int,
+        typer.Option(
+            metavar="COUNT", help="How many runs may be started from here at the same time.", min=1, max=64
+        ),
     ] = 1,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Only show runs: none can be started, stopped or tagged.")

@@ -11,6 +11,7 @@ import typer
 
 from streamgauge.core.errors import BadInput
 from streamgauge.core.units import counted
+from streamgauge.flags.groups import told_by
 from streamgauge.flags.options import Bootstrap, Debug, TargetFile, wish
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ Names = Annotated[list[str], typer.Argument(metavar="TOPIC…", help="Names of t
 
 
 @topic_app.command()
+@told_by(
+    "streamgauge topic create orders --partitions 4",
+    "streamgauge topic create orders --config retention.ms=60000 --bootstrap kafka:9092",
+)
 def create(
     names: Names,
     partitions: Annotated[int, typer.Option(metavar="COUNT", help="Partitions of each topic.", min=1)] = 1,
@@ -55,6 +60,7 @@ def create(
 
 
 @topic_app.command("list")
+@told_by("streamgauge topic list", "streamgauge topic list --target production.yaml")
 def list_topics(
     bootstrap: Bootstrap = None,
     target: TargetFile = None,
@@ -79,6 +85,7 @@ def list_topics(
 
 
 @topic_app.command()
+@told_by("streamgauge topic delete orders")
 def delete(
     names: Names, bootstrap: Bootstrap = None, target: TargetFile = None, debug: Debug = False
 ) -> None:

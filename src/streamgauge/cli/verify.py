@@ -8,8 +8,10 @@ import typer
 
 from streamgauge.cli.exit_codes import NOT_DECIDABLE_EXIT_CODE, NOT_OK_EXIT_CODE
 from streamgauge.cli.options import Debug, Master, Out, Quiet, Run
+from streamgauge.flags.groups import told_by
 
 
+@told_by("streamgauge verify latest", "streamgauge verify latest --strict --quiet")
 def verify_command(
     run: Run,
     as_json: Annotated[

@@ -12,7 +12,7 @@ from streamgauge.comparing.estimates import mean_estimate
 from streamgauge.core.clock import NS_PER_MS
 from streamgauge.gallery import faulty
 from streamgauge.gallery.faulty import Messages
-from streamgauge.report.case_document import Case
+from streamgauge.report.case_document import BriefStatistics, Case
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,10 @@ def _early_mean(_: Case, messages: Messages) -> float:
 
 
 def _mean_of_last_second(case: Case, _: Messages) -> float | None:
-    means = {each.second: getattr(each.latency_ms, case.main_leg).mean for each in case.seconds}
-    return max((second, mean) for second, mean in means.items() if mean is not None)[1]
+    of_second: dict[int, BriefStatistics] = {
+        each.second: getattr(each.latency_ms, case.main_leg) for each in case.seconds
+    }
+    return of_second[max(second for second, found in of_second.items() if found.count)].mean
 
 
 def _lost(case: Case, _: Messages) -> float:
@@ -77,8 +79,8 @@ FAULTS = (
         "ms",
         faulty.closed_loop_p99,
         _p99,
-        "Each message waits for the one before it. While the system stalls, nothing is sent, so one message is "
-        "late instead of 1,500.",
+        "Each message waits for the one before it. While the system stalls, nothing is sent, so one message "
+        "is late instead of 1,500.",
         "Open loop: message k is due at start + k/rate, whatever happens to the others.",
         "k6, Locust, most HTTP load tools",
     ),
@@ -99,8 +101,8 @@ FAULTS = (
         "/s",
         faulty.pause_after_send_rate,
         lambda case, _: case.throughput.sent_messages_per_s,
-        "The sender sleeps for 1 ms after each send, and calls that 1,000 messages a second. The time that it "
-        "waits for a place among 100 messages in flight comes on top.",
+        "The sender sleeps for 1 ms after each send, and calls that 1,000 messages a second. The time that "
+        "it waits for a place among 100 messages in flight comes on top.",
         "Due times come from the clock, so a late message does not delay the next one.",
         "Lightstreamer's benchmark",
     ),
@@ -244,7 +246,8 @@ FAULTS = (
         "ms",
         faulty.whole_ms_mean,
         _early_mean,
-        "Both clocks count whole milliseconds, one of them is behind, and results at or below zero are dropped.",
+        "Both clocks count whole milliseconds, one of them is behind, and results at or below zero are "
+        "dropped.",
         "Times are in nanoseconds; a latency below zero is kept and counted.",
         "OpenMessaging Benchmark",
     ),
@@ -264,8 +267,8 @@ FAULTS = (
         "ms",
         faulty.distinct_values_p50,
         _p50,
-        "Latencies are kept in a set, so a value that occurs a hundred times counts as much as one that occurs "
-        "once.",
+        "Latencies are kept in a set, so a value that occurs a hundred times counts as much as one that "
+        "occurs once.",
         "Every message counts. Percentiles are exact, or within 0.05%.",
         "transport-bench",
     ),
@@ -285,8 +288,8 @@ FAULTS = (
         "/s",
         faulty.batch_stamp_rate,
         lambda case, _: case.out_per_s,
-        "All messages of a batch get the same time, so a thousand messages in two batches seem to take the time "
-        "of one batch.",
+        "All messages of a batch get the same time, so a thousand messages in two batches seem to take the "
+        "time of one batch.",
         "A rate is a count over a time much longer than a batch, and short runs may not be quoted.",
         "streamgauge 0.1",
     ),

@@ -67,7 +67,7 @@ def actual_send_p99(messages: Messages, in_flight: int = 100) -> float:
 
 
 def pause_after_send_rate(messages: Messages, pause: float = 1.0, in_flight: int = 100) -> float:
-    """Messages a second of a sender that sleeps after each send, and waits for a place in flight before it."""
+    """Messages a second of a sender that sleeps after each send, and waits for a place in flight."""
     arrived = messages.measured.arrived
     due, latency = arrived.due, arrived.latency
     now, sent_count, back = due[0], 0, deque[float]()

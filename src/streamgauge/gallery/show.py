@@ -13,10 +13,10 @@ from streamgauge.report.shown_tables import Cell, Column, Table, Unit, row
 
 _READING = (
     "This is one run on a simulated broker, so the true figures are known: latency is about 2 ms, the first "
-    "second is slow, the broker stalls once for 1.5 s, one message in 20 is lost, and one in 50 arrives twice. "
-    "Each row measures the same messages with one fault, and shows what would have been reported. The true "
-    "figure is the one that streamgauge reports for this run; a test checks it against the laws of the "
-    "simulation.",
+    "second is slow, the broker stalls once for 1.5 s, one message in 20 is lost, and one in 50 arrives "
+    "twice. Each row measures the same messages with one fault, and shows what would have been "
+    "reported. The true figure is the one that streamgauge reports for this run; a test checks it against "
+    "the laws of the simulation.",
 )
 
 

@@ -43,6 +43,10 @@ class Point:
     messages_per_s: float | None
 
 
+_OTHER_NAMES = {"size": "message-size"}
+"""Knobs by the name of the flag that turns them."""
+
+
 @dataclass(frozen=True)
 class Panel:
     """Everything with the same values of all knobs but one."""
@@ -87,6 +91,7 @@ def knob_plot(documents: Sequence[Document], knob: str | None = None) -> KnobPlo
             return None
     if not cases:
         raise BadInput("there is no case with a latency to plot")
+    knob = _OTHER_NAMES.get(knob, knob) if knob not in offered else knob
     if knob not in offered:
         raise BadInput(
             f"--x {knob}: there is no such knob; allowed: {', '.join(offered) or 'none is told of'}"

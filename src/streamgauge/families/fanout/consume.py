@@ -18,6 +18,7 @@ from streamgauge.core.units import parse_seconds
 from streamgauge.families.fanout import gateway_flags
 from streamgauge.families.fanout.gateway_flags import access_settings
 from streamgauge.families.fanout.generate import Mode
+from streamgauge.flags.groups import told_by
 from streamgauge.flags.options import Debug, Quiet, SecurityFile, listed
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ class By(StrEnum):
     standalone = "standalone"
 
 
+@told_by(
+    "streamgauge consume localhost:9092 numbers 100 base",
+    "streamgauge consume http://localhost:8080 LTest 1000 complex --item ltest --fields key,value",
+)
 def consume(
     where: Annotated[
         str,

@@ -34,7 +34,7 @@ class FanOut(Family["FanoutWorkload"]):
     has_live_figures = False
     commands: ClassVar = {
         "fanout": "Deliver the same messages to more and more clients, until one way cannot hold.",
-        "generate": "Send messages of a fan-out scenario, open loop: 2 producers × 500 ms make 4.00/s.",
+        "generate": "Send the messages of a fan-out scenario, open loop.",
         "consume": "Read with many clients, from Kafka or a gateway, and print how old messages are.",
     }
     field_words: ClassVar = {

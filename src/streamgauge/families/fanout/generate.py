@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,8 +15,9 @@ import typer
 
 from streamgauge.core.clock import NS_PER_S, now_ns, read_clocks, sharpen_sleep
 from streamgauge.core.errors import BadInput
-from streamgauge.core.units import counted, parse_bytes, parse_seconds
-from streamgauge.flags.options import Debug, Quiet, SecurityFile, wish
+from streamgauge.core.units import counted, parse_bytes, parse_count, parse_rate, parse_seconds
+from streamgauge.flags.groups import told_by
+from streamgauge.flags.options import Debug, Quiet, SecurityFile, count_option, wish
 
 if TYPE_CHECKING:
     from streamgauge.drivers.swarm import MessageKind
@@ -34,22 +37,74 @@ class Mode(StrEnum):
     verycomplex = "verycomplex"
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    producers: int
+    rate_per_s: float
+    size_bytes: int
+    kind: MessageKind
+
+    @classmethod
+    def of_flags(
+        cls, producers: int | None, rate: str | None, size: str | None, kind: Mode | None
+    ) -> _Wanted:
+        """By default, what scenario 1 sends."""
+        rate_per_s = parse_rate(rate or "4/s")
+        if rate_per_s <= 0:
+            raise ValueError(f"--rate {rate}: must be above 0")
+        return cls(producers or 2, rate_per_s, parse_bytes(size or "1KiB"), (kind or Mode.base).value)
+
+    @classmethod
+    def of_older(cls, words: Sequence[str]) -> _Wanted:
+        if len(words) != 4:
+            raise ValueError(
+                f"{' '.join(words)}: not PRODUCERS PAUSE_MS SIZE KIND; "
+                "better: --producers, --rate, --size and --kind"
+            )
+        producers, pause_ms, kind = parse_count(words[0]), float(words[1]), words[3]
+        if producers < 1:
+            raise ValueError(f"PRODUCERS {producers}: must be at least 1")
+        if pause_ms <= 0:
+            raise ValueError(f"PAUSE_MS {pause_ms:g}: must be above 0")
+        if kind not in list(Mode):
+            raise ValueError(f"{kind}: no kind of messages; allowed: {', '.join(Mode)}")
+        return cls(producers, producers * 1000 / pause_ms, parse_bytes(words[2]), Mode(kind).value)
+
+
+@told_by(
+    "streamgauge generate localhost:9092 LTest --producers 10 --rate 100/s --kind complex",
+    "streamgauge generate localhost:9092 LTest --create-topic --duration 60s",
+)
 def generate(
     bootstrap: Annotated[str, typer.Argument(metavar="BOOTSTRAP", help="Kafka: host:port[,host:port …].")],
     topic: Annotated[
         str, typer.Argument(metavar="TOPIC", help="Where messages go; it must exist, or see --create-topic.")
     ],
-    producers: Annotated[int, typer.Argument(metavar="PRODUCERS", min=1)],
-    pause_ms: Annotated[
-        float, typer.Argument(metavar="PAUSE_MS", help="Pause between two messages of a producer.")
-    ],
+    older: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PRODUCERS PAUSE_MS SIZE KIND]",
+            help="Older form of the flags --producers, --rate, --size and --kind: `10 100 1KiB complex`. "
+            "PAUSE_MS is the pause between two messages of a producer.",
+            show_default=False,
+        ),
+    ] = None,
+    producers: Annotated[int | None, count_option("How many producers.", min=1, show_default="2")] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="Messages per second, all producers together: 100, 10k/s.",
+            show_default="4/s",
+        ),
+    ] = None,
     size: Annotated[
-        str, typer.Argument(metavar="SIZE", help="Size of the random text in a message: 1024, 1KiB.")
-    ],
-    mode: Annotated[
-        Mode,
-        typer.Argument(metavar="MODE", help="Kind of messages: base, keyed, json, complex or verycomplex."),
-    ],
+        str | None,
+        typer.Option(
+            metavar="BYTES", help="Size of the random text in a message: 1024, 1KiB.", show_default="1KiB"
+        ),
+    ] = None,
+    kind: Annotated[Mode | None, typer.Option(help="Kind of messages.", show_default="base")] = None,
     duration: Annotated[str | None, wish("How long: 60s; by default until Ctrl-C.", metavar="TIME")] = None,
     linger_ms: Annotated[
         float, typer.Option(metavar="MS", help="How long a producer waits for more messages to send, in ms.")
@@ -67,30 +122,32 @@ def generate(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Send messages of a fan-out scenario, open loop: 2 producers × 500 ms are 4.00 messages a second."""
+    """Send messages of a fan-out scenario, open loop; without flags, those of scenario 1."""
     from streamgauge.families.fanout.generator import Generator
     from streamgauge.families.fanout.scenario_messages import ScenarioMessages
 
-    if pause_ms <= 0:
-        raise BadInput(f"PAUSE_MS {pause_ms:g}: must be above 0")
+    flags = {"--producers": producers, "--rate": rate, "--size": size, "--kind": kind}
+    if older and (given := [name for name, value in flags.items() if value is not None]):
+        raise BadInput(f"{given[0]}: is also given without a name, as {' '.join(older)}; give it once")
     try:
-        size_bytes, seconds = parse_bytes(size), None if duration is None else parse_seconds(duration)
+        wanted = _Wanted.of_older(older) if older else _Wanted.of_flags(producers, rate, size, kind)
+        seconds = None if duration is None else parse_seconds(duration)
     except ValueError as error:
         raise BadInput(str(error)) from None
-    if size_bytes < 4 or (seconds is not None and seconds <= 0):
-        raise BadInput("SIZE: must be at least 4 bytes, --duration above 0")
+    if wanted.size_bytes < 4 or (seconds is not None and seconds <= 0):
+        raise BadInput("--size: must be at least 4 bytes, --duration above 0")
     connection = _connection(bootstrap, security_file)
     if create_topic and _make_topic(connection, topic, partitions) and not quiet:
         typer.echo(f"made {topic}: {counted(partitions, 'partition')}", err=True)
-    rate = producers * 1000 / pause_ms
-    kind: MessageKind = mode.value
     settings = {**connection, "linger.ms": linger_ms}
-    messages = ScenarioMessages(kind, size_bytes, secrets.randbits(63))
+    messages = ScenarioMessages(wanted.kind, wanted.size_bytes, secrets.randbits(63))
     reading = read_clocks()
-    clients = [settings] * producers
-    generator = Generator(messages, clients, topic, rate, reading.wall_offset_ns, keep_rows=False)
+    clients = [settings] * wanted.producers
+    generator = Generator(
+        messages, clients, topic, wanted.rate_per_s, reading.wall_offset_ns, keep_rows=False
+    )
     try:
-        _send(generator, rate, seconds, quiet)
+        _send(generator, wanted.rate_per_s, seconds, quiet)
     finally:
         generator.close()
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from streamgauge.flags.groups import told_by
 from streamgauge.flags.options import Debug, Out, Quiet, Tags
 
 
@@ -32,6 +33,11 @@ class ValueUnit(StrEnum):
     s = "s"
 
 
+@told_by(
+    "streamgauge import producer-perf.txt",
+    "streamgauge import before/*.json --tag before",
+    "streamgauge import latency.hgrm --unit us",
+)
 def import_command(
     files: Annotated[
         list[Path],
@@ -47,7 +53,7 @@ def import_command(
             "--unit", help="Unit of a histogram's values.", show_default="ns for .hlog, ms for .hgrm"
         ),
     ] = None,
-    name: Annotated[str, typer.Option(help="Name of the run.")] = "imported",
+    name: Annotated[str, typer.Option(metavar="NAME", help="Name of the run.")] = "imported",
     out: Out = "runs",
     tag: Tags = None,
     quiet: Quiet = False,

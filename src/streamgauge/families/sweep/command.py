@@ -9,7 +9,15 @@ import typer
 
 from streamgauge.core.errors import BadInput
 from streamgauge.flags.groups import told_by
-from streamgauge.flags.options import Bootstrap, Brokers, TargetFile, WarmUpLimit, size_option, wish
+from streamgauge.flags.options import (
+    Bootstrap,
+    Brokers,
+    TargetFile,
+    WarmUpLimit,
+    count_option,
+    size_option,
+    wish,
+)
 from streamgauge.spec.ranges import listed_values
 
 if TYPE_CHECKING:
@@ -37,7 +45,7 @@ _VALUES = "A value, a list 1,2,4 or a range min:max:step (step may be *2)."
     "streamgauge sweep --partitions 1:16:*2 --acks 1,all --iterations 3",
     "streamgauge sweep --size 64,1KiB,16KiB --rate 5k/s",
     "streamgauge sweep --case topics=2,partitions=4 --case topics=4,partitions=2",
-    aliases={"--message-size": "--size", "--warm-up-messages": "--warm-up"},
+    aliases={"--message-size": "--size", "--warm-up-messages": "--warm-up", "--agents": "--producers"},
 )
 def sweep(
     topics: Annotated[str, typer.Option(metavar="COUNT", help=f"Topics. {_VALUES}")] = "1",
@@ -85,14 +93,15 @@ def sweep(
         ),
     ] = "auto",
     warm_up_limit: WarmUpLimit = "60s",
-    agents: Annotated[
+    producers: Annotated[
         int | None,
-        typer.Option(
-            metavar="COUNT",
-            help="Processes that produce; as many consume.",
-            show_default="one per core",
-            min=1,
+        count_option(
+            "Processes that produce; they share the partitions.", show_default="one per core", min=1
         ),
+    ] = None,
+    consumers: Annotated[
+        int | None,
+        count_option("Processes that consume.", show_default="as many as produce", min=1),
     ] = None,
     topic_prefix: Annotated[str, typer.Option(metavar="NAME", help="Prefix of the topics' names.")] = "sweep",
     keep_topics: Annotated[
@@ -119,11 +128,11 @@ def sweep(
     knobs = {name: _values(name, text) for name, text in given.items()}
     listed = [_listed(text) for text in case or ()]
     _check_exactly_once(eos, knobs["acks"], listed)
-    processes = agents or os.cpu_count() or 1
+    producers = producers or os.cpu_count() or 1
     load: dict[str, Any] = {
         "streams": "per_partition",
-        "producers": processes,
-        "consumers": processes,
+        "producers": producers,
+        "consumers": consumers or producers,
         "completions": completions,
         **_warm_up(warm_up, warm_up_limit),
         "topics": {"name": topic_prefix, "keep": keep_topics, "own_names": True},
