@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamgauge.cli.exit_codes import INTERRUPTED_EXIT_CODE, NOT_DECIDABLE_EXIT_CODE, NOT_OK_EXIT_CODE
-from streamgauge.cli.options import Debug, Master, Out, PrintWorkload, Quiet
+from streamgauge.cli.options import Debug, Master, Out, PrintWorkload, Quiet, Tags
+from streamgauge.flags.groups import told_by
+from streamgauge.flags.options import count_option, size_option, time_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,7 +61,8 @@ def chaos_command(
     """Disturb brokers, links and disks at random, and verify that nothing acknowledged was lost."""
     from streamgauge.cli.chaos_trials import Promises
     from streamgauge.core.errors import BadInput
-    from streamgauge.faults.random_schedule import DRAW
+    from streamgauge.core.units import parse_seconds
+    from streamgauge.faults.random_schedule import DRAW, KINDS, random_schedule
     from streamgauge.spec.loading import dump_yaml
 
     if brokers not in (3, 5):
@@ -67,9 +70,11 @@ def chaos_command(
             f"--brokers {brokers}: with fewer than 3 no majority is left when one is down; allowed: 3, 5"
         )
 
-    def tried(faults: Sequence[Planned]) -> Trial:
-        return _run(workload(faults), out=out, master=master, quiet=quiet, debug=debug, tags=tag or [])
-
+    chosen = KINDS if kinds is None else tuple(kind.strip() for kind in kinds.split(","))
+    if unknown := [kind for kind in chosen if kind not in KINDS]:
+        raise BadInput(f"--kinds {', '.join(unknown)}: allowed: {', '.join(KINDS)}")
+    seconds = parse_seconds(duration)
+    schedule = random_schedule(seed, seconds, brokers, _PARTITIONS, chosen)
     if not schedule:
         raise BadInput(f"--duration {duration}: there is no time for a fault; allowed: from 40s on")
 
