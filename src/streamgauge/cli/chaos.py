@@ -46,7 +46,11 @@ def chaos_command(
     ] = "all",
     kinds: Annotated[
         str | None,
-        typer.Option("--kinds", help="Kinds of faults to draw from, with commas between. Default: all."),
+        typer.Option(
+            "--kinds",
+            metavar="KIND,…",
+            help="Kinds of faults to draw from, with commas between; all by default.",
+        ),
     ] = None,
     shrink_runs: Annotated[
         int, count_option("The most runs to spend on finding the fewest faults that break it.", min=0)
