@@ -119,7 +119,7 @@ def outcomes(plant: Callable[[np.random.Generator], Planted]) -> list[tuple[floa
 
 
 def is_valid(ending: WarmUpEnding, slots: NDArray[np.float64]) -> bool:
-    """By the rules for what was measured: these see how the warm-up ended, and medians of seconds and slots."""
+    """By the rules for what was measured: they see how the warm-up ended, medians of seconds and slots."""
     case = Judged(
         measured_count=100_000,
         rested=ending is WarmUpEnding.AT_REST,

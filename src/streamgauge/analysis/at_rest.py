@@ -1,8 +1,8 @@
 """Was a load at rest? Told from the medians of its seconds, in their order.
 
 The rule is `core/steady_state`'s. A phase of fewer seconds than it needs is looked at for what nobody could
-overlook (`core/plain_change`), and for a trend of its slots, where these were watched. A figure of a load that still warms up, builds a backlog or swings is exact,
-and true of nothing.
+overlook (`core/plain_change`), and for a trend of its slots, where these were watched. A figure of a load
+that still warms up, builds a backlog or swings is exact, and true of nothing.
 """
 
 from __future__ import annotations

@@ -141,14 +141,8 @@ def _written(run: RunDir, number: int, pack: _Pack) -> list[_Packed]:
     layout = {"compression": "lz4", "use_dictionary": False, "store_schema": False}
     with run.open_output(file) as stream, pq.ParquetWriter(stream, rows.schema, **layout) as writer:
         for share, piece, part in _in_pieces(rows, pack.cut):
-            group = RowGroup(
-                pack.table,
-                pack.case,
-                file,
-                len(found),
-                part.num_rows,
-                *(_ends(part, name) for name in ("producer", "sequence")),
-            )
+            producers, sequences = _ends(part, "producer"), _ends(part, "sequence")
+            group = RowGroup(pack.table, pack.case, file, len(found), part.num_rows, producers, sequences)
             writer.write_table(part, row_group_size=part.num_rows)
             found.append(_Packed(share, piece, group))
     return found

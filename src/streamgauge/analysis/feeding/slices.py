@@ -83,12 +83,15 @@ def row_groups(table: str, case: str, file: str, metadata: Any) -> Iterator[RowG
     places = {metadata.schema.column(n).name: n for n in range(metadata.num_columns)}
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
-        ends = (
+        producers, sequences, intended_ns, offsets = (
             _range(group.column(places[name])) if name in places else None
             for name in ("producer", "sequence", "intended_ns", "offset")
         )
         is_unplaced = "offset" in places and _is_null(group.column(places["offset"]), group.num_rows)
-        yield RowGroup(table, case, file, number, group.num_rows, *ends, is_unplaced=is_unplaced)
+        rows = group.num_rows
+        yield RowGroup(
+            table, case, file, number, rows, producers, sequences, intended_ns, offsets, is_unplaced
+        )
 
 
 def by_case(groups: Iterable[RowGroup]) -> dict[str, list[RowGroup]]:
