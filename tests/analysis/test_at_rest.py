@@ -57,6 +57,9 @@ def test_a_short_phase_is_told_of_what_cannot_be_overlooked(shape: str) -> None:
 
 def test_microseconds_of_change_in_a_short_phase_are_noise_of_the_machine() -> None:
     assert unrest(list(np.linspace(0.010, 0.040, 10))) is None
+    # The first run on a new machine fell from 0.20 to 0.18 ms by its slots, and was refused for it.
+    slots = np.linspace(0.205, 0.175, 20)
+    assert unrest(list(np.median(slots.reshape(-1, 4), axis=1)), list(slots)) is None
 
 
 def test_too_few_seconds_say_nothing() -> None:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from streamgauge.core import steady_state
-from streamgauge.core.plain_change import Change, plain_change
-from streamgauge.core.steady_state import LEAST_SLOTS, MOST_SLOTS, Levels, drifted, judged
+from streamgauge.core.plain_change import LEAST_MS, Change, plain_change
+from streamgauge.core.steady_state import LEAST_SLOTS, MOST_SLOTS, Levels, drift, judged
 
 FEWEST_SECONDS = 5
 """Fewer say nothing of a course."""
@@ -42,8 +42,10 @@ def unrest(medians_ms: Sequence[float], slots_ms: Sequence[float] = ()) -> Chang
 
 
 def _drift(slots_ms: Levels) -> Change | None:
-    """Ten medians cannot tell a trend of 10% from chance; forty of a quarter of a second each can."""
-    if not drifted(slots_ms):
+    """Ten medians cannot tell a trend of 10% from chance; forty of a quarter of a second each can. Of what is no
+    more than the machine's own noise they tell nothing either: the rule for a few seconds has one bound for it."""
+    change = drift(slots_ms)
+    if change == 0 or abs(change) * float(np.median(slots_ms)) < LEAST_MS:
         return None
     half = len(slots_ms) // 2
     return Change(float(np.median(slots_ms[:half])), float(np.median(slots_ms[half:])), None)

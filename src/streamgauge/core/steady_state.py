@@ -114,12 +114,13 @@ def judged(levels: Levels, *, tolerance: float = TOLERANCE) -> Rest:
     return Rest(None, Unrest.SCATTER, share) if share > _MOST_OUTSIDE else Rest(0)
 
 
-def drifted(levels: Levels, *, tolerance: float = TOLERANCE) -> bool:
-    """Of what was measured: does it show a trend beyond the tolerance, whatever else it does?"""
+def drift(levels: Levels, *, tolerance: float = TOLERANCE) -> float:
+    """Of what was measured: by how much its trend goes beyond chance and the tolerance, whatever else it does;
+    the ratio of levels from its first slot to its last, less 1, and 0 of a level that stays."""
     if len(levels) < LEAST_SLOTS:
-        return False
+        return 0.0
     change, chance = _trend(np.log(in_slots(levels)))
-    return abs(change) > math.log1p(tolerance) and chance < _TREND_P
+    return math.expm1(change) if abs(change) > math.log1p(tolerance) and chance < _TREND_P else 0.0
 
 
 def in_slots(levels: Levels, most: int = MOST_SLOTS) -> Levels:
