@@ -33,6 +33,7 @@ COVERED = {
     "analysis/feeding/sizing.py": "analysis/test_pipeline.py",
     "analysis/feeding/row_group_tasks.py": "analysis/feeding/test_feeding.py",
     "analysis/feeding/slice_work.py": "analysis/feeding/test_feeding.py",
+    "analysis/fault_costs.py": "analysis/test_fault_figures.py",
     "analysis/joining/cells.py": "analysis/joining/test_messages.py",
     "analysis/joining/columns.py": "analysis/joining/test_buckets.py",
     "analysis/joining/facts.py": "analysis/joining/test_messages.py",

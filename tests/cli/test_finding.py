@@ -55,7 +55,7 @@ def test_a_tag_means_the_newest_of_its_runs_and_comes_before_a_beginning(folder:
 
 
 def test_a_beginning_of_several_names_is_refused_with_them(folder: str) -> None:
-    with pytest.raises(BadInput, match=f"2 runs in .* begin so: {MIDDLE}, {NEW}; say more"):
+    with pytest.raises(BadInput, match=f"2 runs in .*all start with this: {MIDDLE}, {NEW}; give more"):
         find_run("20260102")
 
 

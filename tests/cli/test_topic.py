@@ -51,7 +51,7 @@ def test_made_listed_used_and_deleted(kafka: str, topic: str) -> None:
 
 def test_a_target_that_is_no_kafka_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.yaml").write_text("name: t\ndriver: simulated\n")
-    with pytest.raises(BadInput, match="for Kafka alone"):
+    with pytest.raises(BadInput, match="works with Kafka only"):
         said("list", "--target", str(tmp_path / "t.yaml"))
 
 

@@ -76,7 +76,16 @@ def _plant(rows: Rows, place: dict[str, Any], messages: int, times_s: Any, laten
     statistics |= {"min": lowest, "max": highest, **dict.fromkeys(PERCENTILES, 200.0)}
     rows["latency"].append(place | {"leg": "intended_to_received"} | statistics)
     counts = dict.fromkeys(("acked", "received"), messages) | {"sent": messages, "phase": "measure"}
-    zeros = ("failed", "lost_write", "unseen", "duplicate", "out_of_order", "corrupt", "unexpected")
+    zeros = (
+        "failed",
+        "aborted",
+        "lost_write",
+        "unseen",
+        "duplicate",
+        "out_of_order",
+        "corrupt",
+        "unexpected",
+    )
     rows["accounting"].append(place | counts | dict.fromkeys(zeros, 0))
 
 

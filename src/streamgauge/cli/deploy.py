@@ -32,7 +32,7 @@ def deploy() -> None:
 
 
 @deploy_app.command(context_settings=_AS_IT_IS)
-@told_by("streamgauge deploy kubernetes --image registry/streamgauge e2e --bootstrap kafka:9092")
+@told_by("streamgauge deploy kubernetes --image registry/streamgauge run workload.yaml")
 def kubernetes(
     command: Command,
     image: Annotated[

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @told_by(
     "streamgauge run workload.yaml --tag nightly",
-    "streamgauge run 20260102-030405-e2e-ab12.zip",
+    "streamgauge run a-colleagues-bundle.zip",
     "streamgauge run --resume latest",
 )
 def _loaded(
