@@ -42,8 +42,8 @@ def unrest(medians_ms: Sequence[float], slots_ms: Sequence[float] = ()) -> Chang
 
 
 def _drift(slots_ms: Levels) -> Change | None:
-    """Ten medians cannot tell a trend of 10% from chance; forty of a quarter of a second each can. Of what is no
-    more than the machine's own noise they tell nothing either: the rule for a few seconds has one bound for it."""
+    """Ten medians cannot tell a trend of 10% from chance; forty of a quarter of a second each can. What is no
+    more than the machine's own noise is left out, by the bound that the rule for a few seconds has."""
     change = drift(slots_ms)
     if change == 0 or abs(change) * float(np.median(slots_ms)) < LEAST_MS:
         return None

@@ -115,8 +115,8 @@ def judged(levels: Levels, *, tolerance: float = TOLERANCE) -> Rest:
 
 
 def drift(levels: Levels, *, tolerance: float = TOLERANCE) -> float:
-    """Of what was measured: by how much its trend goes beyond chance and the tolerance, whatever else it does;
-    the ratio of levels from its first slot to its last, less 1, and 0 of a level that stays."""
+    """Of what was measured: the relative change from its first slot to its last, whatever else it does;
+    0 where the trend is within the tolerance, or may be chance."""
     if len(levels) < LEAST_SLOTS:
         return 0.0
     change, chance = _trend(np.log(in_slots(levels)))
