@@ -1,8 +1,7 @@
 """Was a load at rest? Told from the medians of its seconds, in their order.
 
-The rule is `core/steady_state`'s. A phase of fewer seconds than it needs is looked at for what nobody could
-overlook (`core/plain_change`), and for a trend of its slots, where these were watched. A figure of a load
-that still warms up, builds a backlog or swings is exact, and true of nothing.
+The rule is `core/steady_state`'s; of a phase of fewer seconds than it needs, `core/plain_change`'s. A figure
+of a load that still warms up, builds a backlog or swings is exact, and true of nothing.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from streamgauge.core import steady_state
-from streamgauge.core.plain_change import LEAST_MS, Change, plain_change
-from streamgauge.core.steady_state import LEAST_SLOTS, MOST_SLOTS, Levels, drift, judged
+from streamgauge.core.plain_change import Change, plain_change
+from streamgauge.core.steady_state import LEAST_SLOTS, MOST_SLOTS, judged
 
 FEWEST_SECONDS = 5
 """Fewer say nothing of a course."""
@@ -29,7 +28,7 @@ def unrest(medians_ms: Sequence[float], slots_ms: Sequence[float] = ()) -> Chang
     if len(values) < FEWEST_SECONDS:
         return None
     if len(values) < LEAST_SLOTS:
-        return plain_change(values) or _drift(np.maximum(np.asarray(slots_ms, float), _ABOVE_ZERO_MS))
+        return plain_change(values, np.maximum(np.asarray(slots_ms, float), _ABOVE_ZERO_MS))
     found = judged(values)
     if found.unrest is None:
         return None
@@ -39,13 +38,3 @@ def unrest(medians_ms: Sequence[float], slots_ms: Sequence[float] = ()) -> Chang
         return Change(float(np.median(values[:cut])), float(np.median(values[cut:])), at)
     low, high = (float(value) for value in np.quantile(values, (0.1, 0.9)))
     return Change(low, high, None)
-
-
-def _drift(slots_ms: Levels) -> Change | None:
-    """Ten medians cannot tell a trend of 10% from chance; forty of a quarter of a second each can. What is no
-    more than the machine's own noise is left out, by the bound that the rule for a few seconds has."""
-    change = drift(slots_ms)
-    if change == 0 or abs(change) * float(np.median(slots_ms)) < LEAST_MS:
-        return None
-    half = len(slots_ms) // 2
-    return Change(float(np.median(slots_ms[:half])), float(np.median(slots_ms[half:])), None)

@@ -1,8 +1,10 @@
-"""A change that nobody could overlook: a slope or a step of half the level, in a series of a few seconds.
+"""A change of a few seconds: a slope or a step of half the level, which nobody could overlook, or a trend of
+their slots.
 
-So few have no statistics that would tell a trend of 10% from chance (`core/steady_state` needs sixteen). The
-rule is looked at twice: while a load warms up, of what would be measured, so that measuring begins after the
-change; and of what was measured, whose figures are then not valid.
+So few seconds have no statistics that would tell a trend of 10% from chance (`core/steady_state` needs
+sixteen); forty slots of a quarter of a second each have. The rule is looked at twice: while a load warms up,
+of what would be measured, so that measuring begins after the change; and of what was measured, whose figures
+are then not valid.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from streamgauge.core.steady_state import TREND_P, drift
 
 CHANGE_SHARE = 0.5
 """A slope counts when it changes the median by this share of it over the whole series …"""
@@ -40,9 +44,16 @@ class Change:
     """Of a step: the first second after it."""
 
 
-def plain_change(medians_ms: Floats) -> Change | None:
-    """Of the medians of some seconds in their order; None: there is none, or they are too few to tell."""
-    return None if len(medians_ms) < FEWEST else _step(medians_ms) or _slope(medians_ms)
+def plain_change(
+    medians_ms: Floats, slots_ms: Floats | None = None, *, most_chance: float = TREND_P
+) -> Change | None:
+    """Of the medians of some seconds in their order; None: there is none, or they are too few to tell.
+    `slots_ms`: medians of shorter slots of the same time, where they are known, which have a trend if it is
+    chance with `most_chance` at most."""
+    if len(medians_ms) < FEWEST:
+        return None
+    found = _step(medians_ms) or _slope(medians_ms)
+    return found if found is not None or slots_ms is None else _trend(slots_ms, most_chance)
 
 
 def _slope(values: Floats) -> Change | None:
@@ -56,6 +67,15 @@ def _slope(values: Floats) -> Change | None:
         return None
     half = count // 2
     return Change(float(np.median(values[:half])), float(np.median(values[-half:])), None)
+
+
+def _trend(slots_ms: Floats, most_chance: float) -> Change | None:
+    """What is no more than the machine's own noise is left out, as of a step."""
+    change = drift(slots_ms, most_chance=most_chance)
+    if change == 0 or abs(change) * float(np.median(slots_ms)) < LEAST_MS:
+        return None
+    half = len(slots_ms) // 2
+    return Change(float(np.median(slots_ms[:half])), float(np.median(slots_ms[half:])), None)
 
 
 def _step(values: Floats) -> Change | None:

@@ -36,7 +36,7 @@ _STILL_MOVING = 0.5
 """Of the tolerance: while warming up, a trend this large over the last slots is waited for: the level is not
 there yet. Smaller ones are not: the decision would come when the slot that it is about has long passed."""
 _BAND_SDS = 3.0
-_TREND_P, _STEP_P = 0.01, 0.001
+TREND_P, _STEP_P = 0.01, 0.001
 _MOST_OUTSIDE = 0.2
 """Single slots may be far off (a pause of the collector); that is what the tail of a distribution shows."""
 _SWING = 0.25
@@ -87,7 +87,7 @@ def settled(levels: Levels, *, least: int = LEAST_SLOTS, tolerance: float = TOLE
     if len(rest) < least:
         return Rest(None, Unrest.TOO_SHORT)
     change, chance = _trend(tail)
-    if abs(change) > math.log1p(_STILL_MOVING * tolerance) and chance < _TREND_P:
+    if abs(change) > math.log1p(_STILL_MOVING * tolerance) and chance < TREND_P:
         return Rest(None, Unrest.TREND, math.expm1(change))
     slots = in_slots(rest)
     return _unrest(slots, _trend(slots), tolerance) or Rest(start)
@@ -114,13 +114,13 @@ def judged(levels: Levels, *, tolerance: float = TOLERANCE) -> Rest:
     return Rest(None, Unrest.SCATTER, share) if share > _MOST_OUTSIDE else Rest(0)
 
 
-def drift(levels: Levels, *, tolerance: float = TOLERANCE) -> float:
+def drift(levels: Levels, *, tolerance: float = TOLERANCE, most_chance: float = TREND_P) -> float:
     """Of what was measured: the relative change from its first slot to its last, whatever else it does;
     0 where the trend is within the tolerance, or may be chance."""
     if len(levels) < LEAST_SLOTS:
         return 0.0
     change, chance = _trend(np.log(in_slots(levels)))
-    return math.expm1(change) if abs(change) > math.log1p(tolerance) and chance < _TREND_P else 0.0
+    return math.expm1(change) if abs(change) > math.log1p(tolerance) and chance < most_chance else 0.0
 
 
 def in_slots(levels: Levels, most: int = MOST_SLOTS) -> Levels:
@@ -148,7 +148,7 @@ def _unrest(logs: Levels, trend: tuple[float, float], tolerance: float) -> Rest 
     """`trend`: of these very levels, which takes longest to find."""
     found: list[tuple[float, Rest]] = []
     change, chance = trend
-    if abs(change) > math.log1p(tolerance) and chance < _TREND_P:
+    if abs(change) > math.log1p(tolerance) and chance < TREND_P:
         line = np.linspace(-0.5, 0.5, len(logs)) * change
         found.append((_left(logs - line), Rest(None, Unrest.TREND, math.expm1(change))))
     at, change, chance = _step(logs)

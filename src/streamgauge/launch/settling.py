@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamgauge.core.plain_change import plain_change
+from streamgauge.core.plain_change import Change, plain_change
 from streamgauge.core.steady_state import LEAST_SLOTS, SLOT_S, TOLERANCE, Unrest, settled
 from streamgauge.launch.levels import Levels, SystemCpu, Values, levels_of, sent_of
 from streamgauge.launch.meeting import MEASURE, Call
@@ -31,6 +31,9 @@ work for many seconds more, are not waited for."""
 _LEAST_BUSY_SLOTS = 3 * LEAST_SLOTS
 """Where the machine has no CPU left: there a cold Java, which compiles, keeps a backlog at one level for
 seconds."""
+_TREND_P = 0.05
+"""Of a trend of the few seconds that would be measured. Stricter than for what was measured: the slots of its
+last second, of which nobody can be told in time, make many a trend certain."""
 _LOOK_SLOTS = 2
 """Agents tell of so many slots at a time."""
 
@@ -135,7 +138,7 @@ class Settling:
             since = max(since, self.slot)
         first = since // together
         second = max(1, round(1 / (SLOT_S * together)))
-        while (change := plain_change(_seconds(latency_ms[first:], second))) is not None:
+        while (change := self._change_of(latency_ms[first:], second)) is not None:
             unrest = Unrest.TREND if change.second is None else Unrest.STEP
             size = round(change.after_ms / change.before_ms - 1, 3)
             self._wait_for(Waiting(slot=len(latency_ms), series=Series.LATENCY, unrest=unrest, change=size))
@@ -144,6 +147,12 @@ class Settling:
                 return None
             rest = first * together
         return rest
+
+    def _change_of(self, latency_ms: Values, second: int) -> Change | None:
+        """As it will be looked at when it has been measured: of a few seconds, by their slots, too."""
+        is_short = self._measured is not None and self._measured * SLOT_S < LEAST_SLOTS
+        slots_ms = latency_ms if is_short else None
+        return plain_change(_seconds(latency_ms, second), slots_ms, most_chance=_TREND_P)
 
     def _wait_for(self, waiting: Waiting) -> None:
         if not (self._waited and self._waited[-1].is_same(waiting)):
