@@ -141,6 +141,25 @@ def test_only_what_this_run_started_is_touched(cluster: Cluster) -> None:
     assert cluster.done == []
 
 
+def test_all_parts_of_a_scene_are_restored_though_one_cannot_be() -> None:
+    restored: list[str] = []
+
+    class Part:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def restore(self) -> None:
+            restored.append(self.name)
+            if self.name == "members":
+                raise CaseFailed("broker-1 is gone")
+
+    parts = {name: cast("Any", Part(name)) for name in ("disks", "links", "members", "servers")}
+    with pytest.raises(CaseFailed, match="^broker-1 is gone$"):
+        replace(scene(Cluster()), **parts).restore()
+
+    assert restored == ["disks", "links", "members", "servers"]
+
+
 @pytest.fixture
 def three(tmp_path: Path) -> Iterator[KafkaCluster]:
     # Whoever is gone is noticed soon: the defaults would have the test wait for 9 s.

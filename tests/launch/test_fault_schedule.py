@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, cast
 import pytest
 
 from streamgauge.core.clock import now_ns
-from streamgauge.core.errors import CaseFailed
+from streamgauge.core.errors import CaseFailed, Unreachable
 from streamgauge.core.fault_figures import FaultEffects
 from streamgauge.faults.contract import Fault, Scene
 from streamgauge.launch import fault_schedule
@@ -60,9 +60,12 @@ class Stage:
         self.noted: list[list[FaultRecord]] = []
         self.told: list[str] = []
         self.restored = 0
+        self.restoring_fails: Exception | None = None
 
     def restore(self) -> None:
         self.restored += 1
+        if self.restoring_fails is not None:
+            raise self.restoring_fails
 
     def schedule(self, *specs: FaultSpec) -> FaultSchedule:
         scene = Scene(cast("Any", None), cast("Any", None), cast("Any", self))
@@ -210,3 +213,34 @@ def test_where_nothing_can_be_noted_it_is_taken_back_all_the_same(stage: Stage) 
 
     assert Noise.done == [("begin", 0.0), ("end", 0.0)]
     assert "No space left on device" in (schedule.records[0].problem or "")
+
+
+def test_what_cannot_be_restored_is_the_problem_of_the_last_fault_and_not_of_the_case(stage: Stage) -> None:
+    stage.restoring_fails = Unreachable("broker-1 was not ready")
+    schedule = stage.schedule(noise(0.02, 0.01), noise(0.0, 0.01), noise(3600, 1))
+    schedule.begin(now_ns())
+    wait_for(lambda: all(record.ended_ns for record in schedule.records[:2]))
+
+    schedule.close()
+
+    assert [record.problem for record in schedule.records] == ["broker-1 was not ready", None, None]
+    assert stage.noted[-1] == schedule.records
+
+
+def test_what_cannot_be_restored_is_the_problem_of_the_fault_that_was_not_taken_back(stage: Stage) -> None:
+    stage.restoring_fails = Unreachable("broker-1 was not ready")
+    Noise.fails["end"] = CaseFailed("it does not start")
+    schedule = stage.schedule(noise(0.0, 0.01))
+    schedule.begin(now_ns())
+    wait_for(lambda: schedule.records[0].problem is not None)
+
+    schedule.close()
+
+    assert schedule.records[0].problem == "it does not start", "the first of it"
+    assert "broker-1 was not ready" in stage.told[-1]
+
+
+def test_where_no_fault_had_begun_nobody_but_the_case_can_say_that_it_is_not_restored(stage: Stage) -> None:
+    stage.restoring_fails = Unreachable("broker-1 was not ready")
+    with pytest.raises(Unreachable):
+        stage.schedule(noise(3600, 1)).close()

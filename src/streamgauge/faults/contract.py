@@ -20,7 +20,7 @@ from streamgauge.spec.system import system_class
 from streamgauge.systems.disks import Disks
 from streamgauge.systems.equipment import Equipment
 from streamgauge.systems.links import Links
-from streamgauge.systems.members import Members
+from streamgauge.systems.members import Members, try_all
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,10 @@ class Scene:
         return self.disks
 
     def restore(self) -> None:
-        """All as it was in the beginning, whatever faults left."""
-        if self.disks is not None:
-            self.disks.restore()  # before its members: one that went down could not start
-        if self.links is not None:
-            self.links.restore()
-        for members in (self.members, self.servers):
-            if members is not None:
-                members.restore()
+        """All as it was in the beginning, whatever faults left, and as much of it as can be."""
+        # Disks before members: one that went down because of its disk could not start.
+        parts = (self.disks, self.links, self.members, self.servers)
+        try_all(part.restore for part in parts if part is not None)
 
 
 class Fault(ABC):

@@ -73,7 +73,24 @@ class FaultSchedule:
         self._is_over.set()
         for thread in self._threads:
             thread.join(_CLOSE_DEADLINE_S)
-        self._scene.restore()
+        try:
+            self._scene.restore()
+        except Exception as error:
+            # What was measured is no worse for it: it is the fault's problem, and the next case's.
+            self._blame(error)
+
+    def _blame(self, error: Exception) -> None:
+        """Of faults that were not taken back; else of the last one."""
+        begun = [planned for planned in self._planned if planned.record.began_ns is not None]
+        if not begun:
+            raise error
+        begun.sort(key=lambda planned: planned.record.began_ns or 0)
+        left = [planned for planned in begun if planned.record.ended_ns is None]
+        for planned in left or begun[-1:]:
+            with self._noting(planned):
+                raise error
+            with self._noting(planned):
+                self._keep()
 
     def _happen(self, planned: _Planned, since_ns: int) -> None:
         spec = planned.fault.spec
