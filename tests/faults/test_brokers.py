@@ -29,7 +29,7 @@ from streamgauge.faults.brokers import (
     UncleanElectionSpec,
     controller_of,
 )
-from streamgauge.faults.contract import Scene
+from streamgauge.faults.contract import Ending, Scene
 from streamgauge.plan.cases import load_case
 from streamgauge.spec.load import Load
 from streamgauge.spec.target import Target
@@ -82,15 +82,17 @@ def test_the_leader_is_looked_up_when_it_happens_and_the_same_one_comes_back(clu
     assert cluster.done == ["kill broker-3", "start_again broker-3"]
 
 
-def test_a_pause_is_taken_back_and_a_restart_without_time_is_done_at_once(cluster: Cluster) -> None:
+def test_a_pause_is_taken_back_and_a_restart_without_time_at_once(cluster: Cluster) -> None:
     pause = BrokerPause(BrokerPauseSpec(at=0, broker="broker-1"), scene(cluster))
     restart = BrokerRestart(BrokerRestartSpec(at=0, broker="broker-1"), scene(cluster))
 
     pause.begin()
     pause.end()
     restart.begin()
+    restart.end()
 
     assert cluster.done == ["pause broker-1", "unpause broker-1", "stop broker-1", "start_again broker-1"]
+    assert (restart.ending, pause.ending) == (Ending.AT_ONCE, Ending.WITH_THE_CASE)
 
 
 def test_the_controller_is_lost_whoever_that_is_and_comes_back(cluster: Cluster, tmp_path: Path) -> None:
@@ -154,7 +156,7 @@ def test_all_parts_of_a_scene_are_restored_though_one_cannot_be() -> None:
                 raise CaseFailed("broker-1 is gone")
 
     parts = {name: cast("Any", Part(name)) for name in ("disks", "links", "members", "servers")}
-    with pytest.raises(CaseFailed, match="^broker-1 is gone$"):
+    with pytest.raises(CaseFailed, match=r"^broker-1 is gone$"):
         replace(scene(Cluster()), **parts).restore()
 
     assert restored == ["disks", "links", "members", "servers"]

@@ -10,7 +10,7 @@ import pytest
 from streamgauge.core.clock import now_ns
 from streamgauge.core.errors import CaseFailed, Unreachable
 from streamgauge.core.fault_figures import FaultEffects
-from streamgauge.faults.contract import Fault, Scene
+from streamgauge.faults.contract import Ending, Fault, Scene
 from streamgauge.launch import fault_schedule
 from streamgauge.launch.fault_schedule import FaultSchedule
 from streamgauge.plan.fault_file import FaultRecord
@@ -115,6 +115,43 @@ def test_one_without_an_end_lasts_until_the_case_does(stage: Stage) -> None:
     schedule.close()
 
     assert Noise.done == [("begin", 0.0), ("end", 0.0)]
+
+
+def test_one_of_a_moment_is_taken_back_as_soon_as_it_is_done(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Noise, "ending", Ending.AT_ONCE)
+    schedule = stage.schedule(NoiseSpec(at=0))
+    schedule.begin(now_ns())
+
+    wait_for(lambda: schedule.records[0].ended_ns is not None)
+    schedule.close()
+
+    assert Noise.done == [("begin", 0.0), ("end", 0.0)]
+
+
+def test_one_of_a_moment_that_is_to_last_does(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Noise, "ending", Ending.AT_ONCE)
+    schedule = stage.schedule(noise(0, 3600))
+    schedule.begin(now_ns())
+    wait_for(lambda: schedule.records[0].done_ns is not None)
+    assert schedule.records[0].ended_ns is None
+    schedule.close()
+
+
+def test_one_that_is_never_over_is_not_taken_back_and_has_no_end(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Noise, "ending", Ending.NEVER)
+    schedule = stage.schedule(NoiseSpec(at=0))
+    schedule.begin(now_ns())
+    wait_for(lambda: schedule.records[0].done_ns is not None)
+
+    schedule.close()
+
+    assert Noise.done == [("begin", 0.0)]
+    assert (schedule.records[0].ended_ns, schedule.records[0].problem) == (None, None)
+    assert stage.noted[-1] == schedule.records
 
 
 @pytest.mark.parametrize("lasts", [{}, {"for": 3600}])

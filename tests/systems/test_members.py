@@ -176,7 +176,7 @@ def test_one_that_was_not_ready_in_time_is_waited_for_again_and_not_started_twic
     ready: set[str] = set()
     members = Members(sleepers.running, sleepers.start, ready.__contains__, sleepers.log)
     members.kill("broker-1")
-    with pytest.raises(Unreachable, match="broker-1 was not ready 0.01 s after it was started again"):
+    with pytest.raises(Unreachable, match=r"broker-1 was not ready 0\.01 s after it was started again"):
         members.start_again("broker-1", deadline_s=0.01)
 
     ready.add("broker-1")
@@ -192,6 +192,6 @@ def test_all_that_went_wrong_is_said_as_one_error() -> None:
     def fail(name: str) -> None:
         raise Unreachable(f"{name} is gone")
 
-    with pytest.raises(SystemFailed, match="^broker-1 is gone; broker-2 is gone$"):
+    with pytest.raises(SystemFailed, match=r"^broker-1 is gone; broker-2 is gone$"):
         try_all([lambda: fail("broker-1"), lambda: done.append(1), lambda: fail("broker-2")])
     assert done == [1]

@@ -25,7 +25,7 @@ class FaultRecord(SpecModel):
     done_ns: int | None = None
     """When it was done: an unclean election takes its time."""
     ended_ns: int | None = None
-    """When it was taken back, and all is up again; None: it never was."""
+    """When it was taken back, and all is up again; None: it never was, as of agents that are killed."""
     problem: str | None = None
     """Why it could not be begun, or taken back."""
     effects: FaultEffects | None = None
