@@ -13,6 +13,7 @@ from typing import Any, cast
 import confluent_kafka
 import pytest
 
+from streamgauge.core.clock import now_ns
 from streamgauge.core.errors import BadInput, CaseFailed
 from streamgauge.drivers.contract import PartitionState
 from streamgauge.drivers.registry import open_driver
@@ -117,7 +118,10 @@ def vote(cluster: Cluster, tmp_path: Path, votes: dict[str, tuple[int, int]]) ->
 def test_in_an_unclean_election_the_leader_dies_while_its_follower_is_behind(cluster: Cluster) -> None:
     fault = UncleanElection(UncleanElectionSpec(at=0), scene(cluster))
 
+    before_ns = now_ns()
     assert fault.begin() == "broker-2, with broker-3 behind"
+    assert fault.counts_from_ns is not None
+    assert fault.counts_from_ns >= before_ns
     fault.end()
 
     wanted = ["pause broker-3", "kill broker-2", "unpause broker-3", "start_again broker-2"]

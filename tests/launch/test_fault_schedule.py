@@ -173,6 +173,15 @@ def test_one_that_is_to_be_looked_at_is_until_it_ends_and_what_it_did_is_noted(
     assert stage.noted[-1] == schedule.records
 
 
+def test_one_that_had_to_be_prepared_says_since_when_times_count(stage: Stage) -> None:
+    schedule = stage.schedule(noise(0, 0.01))
+    schedule._planned[0].fault.counts_from_ns = 42
+    schedule.begin(now_ns())
+    wait_for(lambda: schedule.records[0].ended_ns is not None)
+    schedule.close()
+    assert stage.noted[-1][0].counts_from_ns == 42
+
+
 def test_what_was_not_due_before_the_end_never_happens(stage: Stage) -> None:
     schedule = stage.schedule(NoiseSpec(at=3600))
     schedule.begin(now_ns())

@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from streamgauge.core.clock import now_ns
 from streamgauge.core.errors import BadInput, CaseFailed
 from streamgauge.faults.contract import Ending, Fault, Scene
 from streamgauge.plan.cases import Case
@@ -175,6 +176,7 @@ class UncleanElection(_TakenDown):
                     )
                 time.sleep(_LOOK_S)
             self._name = leader
+            self.counts_from_ns = now_ns()
             members.kill(leader)
         finally:
             for name in followers:

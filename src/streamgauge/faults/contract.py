@@ -86,6 +86,9 @@ class Fault(ABC):
     look_s: ClassVar[float | None] = None
     """How often `look` is called while it lasts; None: there is nothing to see."""
 
+    counts_from_ns: int | None = None
+    """Set by a `begin` that has to prepare what it does: when that was over; None: it did not."""
+
     def __init__(self, spec: FaultSpec, scene: Scene) -> None:
         self.spec, self.scene = spec, scene
 

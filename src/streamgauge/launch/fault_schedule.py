@@ -105,7 +105,7 @@ class FaultSchedule:
             self._keep()  # whoever is killed while it is done has said so
         with self._noting(planned):
             target = planned.fault.begin()
-            planned.note(target=target, done_ns=now_ns())
+            planned.note(target=target, counts_from_ns=planned.fault.counts_from_ns, done_ns=now_ns())
             self._tell(f"fault: {spec.kind} of {target}")
         is_done = planned.record.done_ns is not None
         with self._noting(planned):
