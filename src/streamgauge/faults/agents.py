@@ -48,11 +48,6 @@ class _OfAnAgent(Fault):
             return f"load.faults: {spec.kind}: there is no {spec.killed_agent}; there are {', '.join(agents)}"
         if case.load.engine == "jvm" or driver_class(case.target).capabilities.simulated_time:
             return f"load.faults: {spec.kind}: agents that keep time by themselves cannot be killed"
-        if case.load.transactions is not None:
-            return (
-                f"load.faults: {spec.kind}: with transactions nobody else knows which of its last ones were "
-                "committed; leave out load.transactions"
-            )
         return None
 
     def begin(self) -> str:
@@ -68,6 +63,17 @@ class ProducerKill(_OfAnAgent):
     spec_model = ProducerKillSpec
     words = "kill -9 of a producer's process: what it had not handed over, or heard of, is named"
     needs = "a load without transactions"
+
+    @classmethod
+    def why_impossible(cls, spec: FaultSpec, case: Case) -> str | None:
+        if (why := super().why_impossible(spec, case)) is not None:
+            return why
+        if case.load.transactions is not None:
+            return (
+                f"load.faults: {spec.kind}: with transactions nobody else knows which of its last ones were "
+                "committed; leave out load.transactions"
+            )
+        return None
 
 
 class ConsumerKill(_OfAnAgent):
