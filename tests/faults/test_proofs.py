@@ -22,7 +22,7 @@ from tests.cli.streamgauge_command import in_process, one_run, streamgauge
 from tests.proof import PROOF
 
 EXAMPLES = Path(__file__).parents[2] / "docs/examples/faults"
-RUN_DEADLINE_S = 1200.0
+RUN_DEADLINE_S = 1800.0
 MOST_BYTES = 4 * 1024**3
 
 pytestmark = [
