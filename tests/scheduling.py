@@ -50,6 +50,7 @@ SECONDS = {
     "gateway/server/test_official_clients_come_back.py": 23,
     "analysis/rolling/test_step.py": 22,
     "launch/test_settling_trials.py": 21,
+    "analysis/rolling/test_soak.py": 21,
     "faults/test_brokers.py": 21,
     "families/fanout/test_points.py": 19,
     "cli/test_drivers.py": 18,

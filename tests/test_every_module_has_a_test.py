@@ -227,7 +227,6 @@ BY_NAME = {
     "cli/report.py": "families/e2e/test_command.py",
     "cli/results.py": "families/e2e/test_command.py",
     "drivers/aeron/clients.py": "drivers/aeron/test_driver.py",
-    "drivers/kafka/confluent/producer.py": "drivers/kafka/confluent/test_driver.py",
     "drivers/kafka/java/batches.py": "drivers/kafka/java/test_driver.py",
     "drivers/kafka/java/client.py": "drivers/kafka/java/test_driver.py",
     "drivers/kafka/java/records.py": "drivers/kafka/java/test_driver.py",

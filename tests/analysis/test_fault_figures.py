@@ -87,6 +87,38 @@ def test_each_fault_is_charged_with_its_own(tmp_path: Path) -> None:
     assert never.began_s is None
 
 
+def test_one_that_could_not_be_done_costs_nothing_and_what_happens_is_the_one_befores(tmp_path: Path) -> None:
+    case = every_ms(6000, fault_at_s=1.0, heals_at_s=3.0)
+    refused = record(2.0).model_copy(update={"target": None, "problem": "broker-1 is down already"})
+
+    _, [done, not_done] = figures(tmp_path, case, record(1.0, 3.0), refused)
+
+    assert (done.late_count, done.recover_s) == (2000 - 20, pytest.approx(2.0))
+    assert (not_done.late_count, not_done.detect_s, not_done.recover_s) == (0, None, None)
+
+
+def test_one_that_went_wrong_after_it_was_done_is_charged(tmp_path: Path) -> None:
+    case = every_ms(6000, fault_at_s=1.0, heals_at_s=3.0)
+    done_ns = START_NS + SECOND
+    undone = record(1.0).model_copy(update={"done_ns": done_ns, "problem": "it does not start"})
+
+    _, [found] = figures(tmp_path, case, undone)
+
+    assert found.late_count == 2000 - 20
+
+
+def test_of_one_that_is_prepared_times_count_from_when_it_was_and_messages_from_the_beginning(
+    tmp_path: Path,
+) -> None:
+    case = every_ms(6000, fault_at_s=1.0, heals_at_s=3.0)
+    prepared = record(1.0, 2.5).model_copy(update={"counts_from_ns": START_NS + 2 * SECOND})
+
+    _, [found] = figures(tmp_path, case, prepared)
+
+    assert (found.began_s, found.late_count) == (pytest.approx(1.0), 2000 - 20)
+    assert (found.detect_s, found.recover_s) == (0.0, pytest.approx(1.0))
+
+
 def test_who_is_still_late_in_the_end_has_not_recovered(tmp_path: Path) -> None:
     case = every_ms(3000, fault_at_s=2.0, heals_at_s=3.6)
 

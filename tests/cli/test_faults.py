@@ -16,6 +16,8 @@ def test_every_fault_is_listed_with_what_it_needs() -> None:
     for kind in fault_kinds():
         assert kind in done.stdout
     assert "needs a Kafka cluster that the run starts" in done.stdout
+    assert "fields: at, for, broker, partition" in done.stdout
+    assert "fields: at, number" in done.stdout, "a killed agent stays away"
 
 
 def test_programs_get_the_fields_of_each() -> None:

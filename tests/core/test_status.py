@@ -13,6 +13,7 @@ from streamgauge.core.status import (
     RunStatus,
     in_use,
     note_analysis,
+    note_not_kept,
     note_report,
     read_status,
     why_no_report,
@@ -178,6 +179,8 @@ def test_it_says_how_much_a_kill_may_cost_and_an_older_run_more(run: RunDir) -> 
     assert run.read_json(run.status)["kept_after_s"] == 2.0
     run.write_json(run.status, {"status": "ok", "reason": None, "pid": 1, "cases": {}})
     assert read_status(run).kept_after_s == 5.0
+    note_not_kept(run)
+    assert read_status(run).kept_after_s is None
 
 
 def test_a_run_of_many_cases_writes_each_a_few_times_only(run: RunDir) -> None:

@@ -38,6 +38,7 @@ def why_not(fault: dict[str, Any], driver: str = "kafka_confluent", **load: Any)
 def test_a_member_of_a_group_that_others_can_stand_in_for_is_killed() -> None:
     assert why_not(CONSUMER, **GROUP) is None
     assert why_not(PRODUCER, producers=2) is None
+    assert why_not(CONSUMER, **GROUP, transactions={}) is None, "what it read is committed or is not"
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_a_member_of_a_group_that_others_can_stand_in_for_is_killed() -> None:
         (CONSUMER, {**GROUP, "subscription": "assigned"}, "nobody else would read what it read"),
         ({**CONSUMER, "number": 0}, {**GROUP, "consumers": 1}, "nobody else would read what it read"),
         ({**CONSUMER, "for": 5}, GROUP, "stays away until the case ends; leave out `for`"),
-        (CONSUMER, {**GROUP, "transactions": {}}, "leave out load.transactions"),
+        (PRODUCER, {"transactions": {}}, "leave out load.transactions"),
     ],
 )
 def test_where_it_cannot_be_done_that_is_said_first(

@@ -13,6 +13,7 @@ from typing import Any, cast
 import confluent_kafka
 import pytest
 
+from streamgauge.core.clock import now_ns
 from streamgauge.core.errors import BadInput, CaseFailed
 from streamgauge.drivers.contract import PartitionState
 from streamgauge.drivers.registry import open_driver
@@ -29,7 +30,7 @@ from streamgauge.faults.brokers import (
     UncleanElectionSpec,
     controller_of,
 )
-from streamgauge.faults.contract import Scene
+from streamgauge.faults.contract import Ending, Scene
 from streamgauge.plan.cases import load_case
 from streamgauge.spec.load import Load
 from streamgauge.spec.target import Target
@@ -82,15 +83,17 @@ def test_the_leader_is_looked_up_when_it_happens_and_the_same_one_comes_back(clu
     assert cluster.done == ["kill broker-3", "start_again broker-3"]
 
 
-def test_a_pause_is_taken_back_and_a_restart_without_time_is_done_at_once(cluster: Cluster) -> None:
+def test_a_pause_is_taken_back_and_a_restart_without_time_at_once(cluster: Cluster) -> None:
     pause = BrokerPause(BrokerPauseSpec(at=0, broker="broker-1"), scene(cluster))
     restart = BrokerRestart(BrokerRestartSpec(at=0, broker="broker-1"), scene(cluster))
 
     pause.begin()
     pause.end()
     restart.begin()
+    restart.end()
 
     assert cluster.done == ["pause broker-1", "unpause broker-1", "stop broker-1", "start_again broker-1"]
+    assert (restart.ending, pause.ending) == (Ending.AT_ONCE, Ending.WITH_THE_CASE)
 
 
 def test_the_controller_is_lost_whoever_that_is_and_comes_back(cluster: Cluster, tmp_path: Path) -> None:
@@ -115,7 +118,10 @@ def vote(cluster: Cluster, tmp_path: Path, votes: dict[str, tuple[int, int]]) ->
 def test_in_an_unclean_election_the_leader_dies_while_its_follower_is_behind(cluster: Cluster) -> None:
     fault = UncleanElection(UncleanElectionSpec(at=0), scene(cluster))
 
+    before_ns = now_ns()
     assert fault.begin() == "broker-2, with broker-3 behind"
+    assert fault.counts_from_ns is not None
+    assert fault.counts_from_ns >= before_ns
     fault.end()
 
     wanted = ["pause broker-3", "kill broker-2", "unpause broker-3", "start_again broker-2"]
@@ -139,6 +145,25 @@ def test_only_what_this_run_started_is_touched(cluster: Cluster) -> None:
     with pytest.raises(BadInput, match="broker-9 is no broker that this run started"):
         BrokerKill(BrokerKillSpec(at=0), scene(cluster)).begin()
     assert cluster.done == []
+
+
+def test_all_parts_of_a_scene_are_restored_though_one_cannot_be() -> None:
+    restored: list[str] = []
+
+    class Part:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def restore(self) -> None:
+            restored.append(self.name)
+            if self.name == "members":
+                raise CaseFailed("broker-1 is gone")
+
+    parts = {name: cast("Any", Part(name)) for name in ("disks", "links", "members", "servers")}
+    with pytest.raises(CaseFailed, match=r"^broker-1 is gone$"):
+        replace(scene(Cluster()), **parts).restore()
+
+    assert restored == ["disks", "links", "members", "servers"]
 
 
 @pytest.fixture

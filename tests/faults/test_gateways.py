@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from streamgauge.core.errors import BadInput
+from streamgauge.faults.contract import Ending
 from streamgauge.faults.gateways import GatewayRestart, GatewayRestartSpec
 
 from .test_brokers import Cluster, scene
@@ -35,7 +36,9 @@ def test_without_a_time_it_is_started_again_at_once() -> None:
     servers = Gateways()
     fault = GatewayRestart(GatewayRestartSpec(at=0), replace(scene(Cluster()), servers=cast("Any", servers)))
     fault.begin()
+    fault.end()
     assert servers.done == ["kill gateway", "start_again gateway"]
+    assert fault.ending is Ending.AT_ONCE
 
 
 def test_a_load_has_none_and_a_gateway_that_ran_before_is_not_touched() -> None:

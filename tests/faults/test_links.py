@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from streamgauge.core.errors import BadInput
-from streamgauge.faults.contract import Scene
+from streamgauge.faults.contract import Ending, Scene
 from streamgauge.spec.fault import FaultSpec, fault_class
 from streamgauge.systems.equipment import Equipment
 from streamgauge.systems.links import Condition, Way
@@ -90,6 +90,7 @@ def test_a_reset_without_time_is_over_at_once(links: Recorded, linked: Scene) ->
 
     assert links.was_reset == ["broker-3"]
     assert links.now == {}
+    assert found.ending is Ending.AT_ONCE
 
 
 def test_a_system_that_was_started_without_links_has_none_to_hit(linked: Scene) -> None:

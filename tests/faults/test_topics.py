@@ -19,6 +19,14 @@ class Topics:
         self.removed += names
 
 
+def test_it_is_not_made_again_so_it_cannot_last() -> None:
+    load = Load.model_validate({"messages": 10})
+    case = load_case("e2e", Target(name="t", driver="simulated"), load, "001", "run", parameters={})
+    lasts = TopicDeleteSpec.model_validate({"at": 0, "for": 2})
+    assert TopicDelete.why_impossible(TopicDeleteSpec(at=0), case) is None
+    assert "leave out `for`" in str(TopicDelete.why_impossible(lasts, case))
+
+
 def test_the_first_topic_of_the_case_is_deleted_and_no_other() -> None:
     load = Load.model_validate({"messages": 10, "topics": {"count": 2}})
     case = load_case("e2e", Target(name="t", driver="simulated"), load, "001", "run", parameters={})

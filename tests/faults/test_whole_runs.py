@@ -82,6 +82,7 @@ def test_links_are_slow_and_cut_and_a_member_is_killed_and_nothing_is_lost(
     slow, cut, killed = records_of(run)
     assert [record.target for record in (slow, cut, killed)] == ["all links", "all links", "consumer-1"]
     assert all(record.ended_ns for record in (slow, cut))
+    assert killed.ended_ns is None
 
     [case] = json.loads((run / "results" / "results.json").read_text())["cases"]
     of_slow, of_cut, of_kill = case["faults"]

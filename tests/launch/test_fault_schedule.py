@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal, cast
 import pytest
 
 from streamgauge.core.clock import now_ns
-from streamgauge.core.errors import CaseFailed
+from streamgauge.core.errors import CaseFailed, Unreachable
 from streamgauge.core.fault_figures import FaultEffects
-from streamgauge.faults.contract import Fault, Scene
+from streamgauge.faults.contract import Ending, Fault, Scene
 from streamgauge.launch import fault_schedule
 from streamgauge.launch.fault_schedule import FaultSchedule
 from streamgauge.plan.fault_file import FaultRecord
@@ -60,9 +60,12 @@ class Stage:
         self.noted: list[list[FaultRecord]] = []
         self.told: list[str] = []
         self.restored = 0
+        self.restoring_fails: Exception | None = None
 
     def restore(self) -> None:
         self.restored += 1
+        if self.restoring_fails is not None:
+            raise self.restoring_fails
 
     def schedule(self, *specs: FaultSpec) -> FaultSchedule:
         scene = Scene(cast("Any", None), cast("Any", None), cast("Any", self))
@@ -114,6 +117,43 @@ def test_one_without_an_end_lasts_until_the_case_does(stage: Stage) -> None:
     assert Noise.done == [("begin", 0.0), ("end", 0.0)]
 
 
+def test_one_of_a_moment_is_taken_back_as_soon_as_it_is_done(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Noise, "ending", Ending.AT_ONCE)
+    schedule = stage.schedule(NoiseSpec(at=0))
+    schedule.begin(now_ns())
+
+    wait_for(lambda: schedule.records[0].ended_ns is not None)
+    schedule.close()
+
+    assert Noise.done == [("begin", 0.0), ("end", 0.0)]
+
+
+def test_one_of_a_moment_that_is_to_last_does(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Noise, "ending", Ending.AT_ONCE)
+    schedule = stage.schedule(noise(0, 3600))
+    schedule.begin(now_ns())
+    wait_for(lambda: schedule.records[0].done_ns is not None)
+    assert schedule.records[0].ended_ns is None
+    schedule.close()
+
+
+def test_one_that_is_never_over_is_not_taken_back_and_has_no_end(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Noise, "ending", Ending.NEVER)
+    schedule = stage.schedule(NoiseSpec(at=0))
+    schedule.begin(now_ns())
+    wait_for(lambda: schedule.records[0].done_ns is not None)
+
+    schedule.close()
+
+    assert Noise.done == [("begin", 0.0)]
+    assert (schedule.records[0].ended_ns, schedule.records[0].problem) == (None, None)
+    assert stage.noted[-1] == schedule.records
+
+
 @pytest.mark.parametrize("lasts", [{}, {"for": 3600}])
 def test_one_that_is_to_be_looked_at_is_until_it_ends_and_what_it_did_is_noted(
     stage: Stage, lasts: dict[str, float], monkeypatch: pytest.MonkeyPatch
@@ -131,6 +171,15 @@ def test_one_that_is_to_be_looked_at_is_until_it_ends_and_what_it_did_is_noted(
     assert effects is not None
     assert effects.refused_count == cast("Noise", fault).looks
     assert stage.noted[-1] == schedule.records
+
+
+def test_one_that_had_to_be_prepared_says_since_when_times_count(stage: Stage) -> None:
+    schedule = stage.schedule(noise(0, 0.01))
+    schedule._planned[0].fault.counts_from_ns = 42
+    schedule.begin(now_ns())
+    wait_for(lambda: schedule.records[0].ended_ns is not None)
+    schedule.close()
+    assert stage.noted[-1][0].counts_from_ns == 42
 
 
 def test_what_was_not_due_before_the_end_never_happens(stage: Stage) -> None:
@@ -210,3 +259,34 @@ def test_where_nothing_can_be_noted_it_is_taken_back_all_the_same(stage: Stage) 
 
     assert Noise.done == [("begin", 0.0), ("end", 0.0)]
     assert "No space left on device" in (schedule.records[0].problem or "")
+
+
+def test_what_cannot_be_restored_is_the_problem_of_the_last_fault_and_not_of_the_case(stage: Stage) -> None:
+    stage.restoring_fails = Unreachable("broker-1 was not ready")
+    schedule = stage.schedule(noise(0.02, 0.01), noise(0.0, 0.01), noise(3600, 1))
+    schedule.begin(now_ns())
+    wait_for(lambda: all(record.ended_ns for record in schedule.records[:2]))
+
+    schedule.close()
+
+    assert [record.problem for record in schedule.records] == ["broker-1 was not ready", None, None]
+    assert stage.noted[-1] == schedule.records
+
+
+def test_what_cannot_be_restored_is_the_problem_of_the_fault_that_was_not_taken_back(stage: Stage) -> None:
+    stage.restoring_fails = Unreachable("broker-1 was not ready")
+    Noise.fails["end"] = CaseFailed("it does not start")
+    schedule = stage.schedule(noise(0.0, 0.01))
+    schedule.begin(now_ns())
+    wait_for(lambda: schedule.records[0].problem is not None)
+
+    schedule.close()
+
+    assert schedule.records[0].problem == "it does not start", "the first of it"
+    assert "broker-1 was not ready" in stage.told[-1]
+
+
+def test_where_no_fault_had_begun_nobody_but_the_case_can_say_that_it_is_not_restored(stage: Stage) -> None:
+    stage.restoring_fails = Unreachable("broker-1 was not ready")
+    with pytest.raises(Unreachable):
+        stage.schedule(noise(3600, 1)).close()

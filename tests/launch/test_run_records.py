@@ -94,3 +94,12 @@ def test_a_run_that_goes_on_is_left_alone(run: RunDir) -> None:
     with pytest.raises(BadInput, match=f"is still running, in process {os.getpid()}"):
         RunRecords.resumed(run, "local", EVENT_TABLES)
     assert "002" in read_status(run).cases
+
+
+def test_how_much_a_kill_may_cost_is_said_by_where_the_run_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunDir(str(tmp_path / "elsewhere"))
+    monkeypatch.setattr(RunDir, "is_quick", False)
+    RunRecords.new(run, "local[2]")
+    assert read_status(run).kept_after_s == 10.0

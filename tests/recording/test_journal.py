@@ -7,10 +7,12 @@ import pyarrow as pa
 import pytest
 
 from streamgauge.core.errors import BadInput
+from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import kept_after_s
 from streamgauge.recording import journal as journals
 from streamgauge.recording.columns import ReceiveColumns, SendColumns
 from streamgauge.recording.gathered import GatheredFiles
-from streamgauge.recording.journal import FewRows, Journal, Moments, Streams
+from streamgauge.recording.journal import STOPPED, FewRows, Journal, Moments, Streams
 from streamgauge.tables.column import Column, Table
 from streamgauge.tables.events import RECEIVES, SENDS
 
@@ -152,22 +154,117 @@ def test_moments_are_kept_all_together_and_only_when_there_is_another(recorder: 
     assert pa.ipc.open_file(recorder.run.open_input(path)).read_all().to_pylist() == rows
 
 
-def test_a_journal_that_cannot_be_written_is_given_up_and_leaves_nothing(
-    recorder: Recorder, caplog: pytest.LogCaptureFixture
+class Disk:
+    """Full for a while, for files of a journal: its notes are small."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.is_full, as_usual = True, RunDir.open_output
+
+        def open_output(run: RunDir, relative: str) -> Any:
+            if self.is_full and relative.endswith(".arrow"):
+                raise BadInput("the disk is full")
+            return as_usual(run, relative)
+
+        monkeypatch.setattr(RunDir, "open_output", open_output)
+
+
+def stopped(recorder: Recorder) -> dict[str, Any] | None:
+    path = f"{recorder.run.journal(CASE, AGENT)}/{STOPPED}"
+    return recorder.run.read_json(path) if recorder.run.has(path) else None
+
+
+def arrow_rows(recorder: Recorder) -> list[list[dict[str, Any]]]:
+    found = recorder.run.list_files(recorder.run.journals, ".arrow")
+    return [pa.ipc.open_file(recorder.run.open_input(path)).read_all().to_pylist() for path in found]
+
+
+def test_what_cannot_be_written_leaves_what_is_there_and_is_tried_again(
+    recorder: Recorder, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     columns = ReceiveColumns(CONSUMER, recorder.files, recorder.writer)
     kept = Kept(recorder, columns)
     columns.add(1, record(1, 0), START_NS)
     kept.journal.look()
-
-    def full(journal: Journal) -> None:
-        raise BadInput("the disk is full")
-
-    kept.journal.follow(full)
+    disk = Disk(monkeypatch)
     columns.add(1, record(1, 1), START_NS)
     kept.journal.look()
-    assert "no journal of events from now on: the disk is full" in caplog.text
-    assert kept.files() == []
     kept.journal.look()
+    assert caplog.text.count("no journal of events for now: the disk is full") == 1
+    assert [[row["arrival"] for row in rows] for rows in arrow_rows(recorder)] == [[0]]
+    note = stopped(recorder)
+    assert note is not None
+    assert (note["agent"], note["why"]) == (AGENT, "the disk is full")
+    disk.is_full = False
+    columns.add(1, record(1, 2), START_NS)
+    kept.journal.look()
+    assert [[row["arrival"] for row in rows] for rows in arrow_rows(recorder)] == [[0], [1, 2]]
+    assert stopped(recorder) is None
+    assert "has everything again" in caplog.text
     columns.close()
-    assert [row["arrival"] for row in recorder.rows(RECEIVES)] == [0, 1]
+    assert arrow_rows(recorder) == []
+    assert [row["arrival"] for row in recorder.rows(RECEIVES)] == [0, 1, 2]
+
+
+def test_acks_that_could_not_be_written_are_with_their_rows_the_next_time(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = SendColumns(PRODUCER, recorder.files, recorder.writer)
+    kept = Kept(recorder, columns)
+    send(columns, 3)
+    kept.journal.look()
+    disk = Disk(monkeypatch)
+    columns.add_acks(told([1], offsets=[70]), START_NS + 5)
+    send(columns, 1)
+    kept.journal.look()
+    disk.is_full = False
+    columns.add_acks(told([0], offsets=[71]), START_NS + 6)
+    kept.journal.look()
+    kept.journal.look()
+    first, second = arrow_rows(recorder)
+    assert [row["sequence"] for row in first] == [0, 1, 2]
+    assert [(row["sequence"], row["acked_ns"], row["offset"]) for row in second] == [
+        (0, START_NS + 6, 71),
+        (1, START_NS + 5, 70),
+        (3, 0, -1),
+    ]
+
+
+def test_one_source_that_cannot_be_kept_holds_up_no_other(
+    recorder: Recorder, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(journal: Journal) -> None:
+        raise BadInput("no")
+
+    journal, rows = Journal(recorder.run, CASE, AGENT), [look(0)]
+    journal.follow(fails)
+    journal.follow(Moments(LOOKS, lambda: len(rows), lambda: rows).keep)
+    journal.look()
+    assert arrow_rows(recorder) == [rows]
+
+
+def test_through_a_network_too_much_at_once_ends_it_and_leaves_what_is_there(
+    recorder: Recorder, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunDir, "is_local", False)
+    columns = ReceiveColumns(CONSUMER, recorder.files, recorder.writer)
+    kept = Kept(recorder, columns)
+    columns.add(1, record(1, 0), START_NS)
+    kept.journal.look()
+    monkeypatch.setattr(journals, "MOST_BYTES_ELSEWHERE", 10)
+    columns.add(1, record(1, 1), START_NS)
+    kept.journal.look()
+    assert "no journal of events from now on" in caplog.text
+    monkeypatch.undo()
+    kept.journal.look()
+    assert [[row["arrival"] for row in rows] for rows in arrow_rows(recorder)] == [[0]]
+    assert stopped(recorder) is not None
+    columns.close()
+    assert arrow_rows(recorder) == []
+
+
+@pytest.mark.parametrize(("is_quick", "every_s"), [(True, 1.0), (False, 5.0)])
+def test_it_is_written_twice_as_often_as_the_run_promises(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch, is_quick: bool, every_s: float
+) -> None:
+    monkeypatch.setattr(RunDir, "is_quick", is_quick)
+    assert Journal(recorder.run, CASE, AGENT).every_s == every_s == kept_after_s(recorder.run) / 2

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import RunStatus, read_status, write_status
 from streamgauge.plan.roll_up_file import PART, RollUp
 from streamgauge.recording import salvage as salvaging
 from streamgauge.recording.columns import ReceiveColumns
@@ -124,3 +126,23 @@ def test_rows_that_were_rolled_up_are_not_put_back(recorder: Recorder) -> None:
     assert salvage(recorder.run) == {SENDS.name: 6}
 
     assert [row["sequence"] for row in recorder.rows(SENDS)] == [0, 1, 6, 7, 8, 9]
+
+
+def test_of_who_was_killed_while_it_could_not_write_the_run_promises_nothing(
+    recorder: Recorder, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_status(recorder.run, RunStatus("ok"))
+    columns, kept = receiving(recorder)
+
+    def full(table: object, columns: object, keys: object) -> None:
+        raise BadInput("the disk is full")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(kept.journal, "keep", full)
+        columns.add(1, record(1, SMALL_CHUNK + 3), START_NS)
+        kept.journal.look()
+    salvage(recorder.run)
+    assert arrivals(recorder) == list(range(SMALL_CHUNK + 3)), "what was there before stayed"
+    assert read_status(recorder.run).kept_after_s is None
+    assert "the journal of agent-0 had stopped when it was killed: the disk is full" in caplog.text
+    assert not recorder.run.has(recorder.run.journals)

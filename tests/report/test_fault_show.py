@@ -87,10 +87,12 @@ def test_a_band_lasts_until_it_is_taken_back_or_to_the_end() -> None:
     lasting = KILL.model_copy(update={"ended_s": None})
     short = KILL.model_copy(update={"ended_s": 20.0})
     undone = FaultFigures(kind="broker_pause", target=None)
+    refused = FaultFigures(kind="broker_pause", target=None, began_s=40.0, problem="it is down already")
 
-    bands = fault_bands([KILL, lasting, short, undone], 120.0)
+    bands = fault_bands([KILL, lasting, short, undone, refused], 120.0)
 
-    assert [(band.start, band.end) for band in bands] == [(20.0, 31.5), (20.0, 120.0), (20.0, 20.25)]
+    ends = [(band.start, band.end) for band in bands]
+    assert ends == [(20.0, 31.5), (20.0, 120.0), (20.0, 20.25), (40.0, 40.25)]
     assert "broker_kill broker-2" in bands[0].name
 
 

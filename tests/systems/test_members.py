@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from streamgauge.core.errors import SystemFailed
-from streamgauge.systems.members import Members
+from streamgauge.core.errors import SystemFailed, Unreachable
+from streamgauge.systems.members import Members, try_all
 from tests.waiting import wait_for
 
 _SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
@@ -137,3 +137,61 @@ def test_one_that_does_not_come_up_again_says_why(sleepers: Sleepers) -> None:
 
     with pytest.raises(SystemFailed, match="broker-1 ended when it was started again: exit code 3"):
         members.start_again("broker-1")
+
+
+def test_restoring_tries_every_member_though_one_does_not_come_up(sleepers: Sleepers) -> None:
+    def start(name: str) -> subprocess.Popen[bytes]:
+        if name == "broker-1":
+            return subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"])
+        return sleepers.start(name)
+
+    members = Members(sleepers.running, start, lambda name: name == "broker-2", sleepers.log)
+    members.kill("broker-1")
+    members.kill("broker-2")
+
+    with pytest.raises(SystemFailed, match="broker-1 ended when it was started again: exit code 3"):
+        members.restore()
+
+    assert members.down == {"broker-1"}
+    assert sleepers.running["broker-2"].poll() is None
+
+
+def test_restoring_starts_all_before_it_waits_for_one(sleepers: Sleepers) -> None:
+    """Controllers are ready only when most of them run."""
+    both = {"broker-1", "broker-2"}
+    members = Members(
+        sleepers.running, sleepers.start, lambda name: both <= set(sleepers.started), sleepers.log
+    )
+    for name in sorted(both):
+        members.kill(name)
+
+    members.restore(deadline_s=5.0)
+
+    assert members.down == set()
+
+
+def test_one_that_was_not_ready_in_time_is_waited_for_again_and_not_started_twice(
+    sleepers: Sleepers,
+) -> None:
+    ready: set[str] = set()
+    members = Members(sleepers.running, sleepers.start, ready.__contains__, sleepers.log)
+    members.kill("broker-1")
+    with pytest.raises(Unreachable, match=r"broker-1 was not ready 0\.01 s after it was started again"):
+        members.start_again("broker-1", deadline_s=0.01)
+
+    ready.add("broker-1")
+    members.restore()
+
+    assert sleepers.started == ["broker-1"]
+    assert members.down == set()
+
+
+def test_all_that_went_wrong_is_said_as_one_error() -> None:
+    done: list[int] = []
+
+    def fail(name: str) -> None:
+        raise Unreachable(f"{name} is gone")
+
+    with pytest.raises(SystemFailed, match=r"^broker-1 is gone; broker-2 is gone$"):
+        try_all([lambda: fail("broker-1"), lambda: done.append(1), lambda: fail("broker-2")])
+    assert done == [1]

@@ -111,7 +111,9 @@ class FaultCosts:
         self._faults, self._late_ms, self._heard, self._written_again = faults, late_ms, heard, written_again
         self._late_ns = None if late_ms is None else int(late_ms * NS_PER_MS)
         self._begun = sorted(
-            (record.began_ns, number) for number, record in enumerate(faults) if record.began_ns is not None
+            (record.charged_from_ns, number)
+            for number, record in enumerate(faults)
+            if record.charged_from_ns is not None
         )
         self._costs = [_Cost() for _ in faults]
 
@@ -158,7 +160,7 @@ class FaultCosts:
         ]
 
     def _figures(self, record: FaultRecord, cost: _Cost, start_ns: int) -> FaultFigures:
-        began = record.began_ns
+        began, since = record.began_ns, record.counts_from_ns or record.began_ns
         until_ns = (record.ended_ns or record.done_ns or began or 0) + (self._late_ns or _MISSING_NS)
         outage, is_recovered = cost.outages.first(until_ns), cost.outages.is_over
         return FaultFigures(
@@ -169,9 +171,9 @@ class FaultCosts:
             ended_s=_seconds(record.ended_ns, start_ns),
             late_over_ms=self._late_ms,
             # What was due before the fault may be late because of it.
-            detect_s=None if began is None or outage is None else _felt(outage.felt_ns, began),
-            recover_s=_seconds(outage.over_ns, began)
-            if is_recovered and began is not None and outage is not None
+            detect_s=None if since is None or outage is None else _felt(outage.felt_ns, since),
+            recover_s=_felt(outage.over_ns, since)
+            if is_recovered and since is not None and outage is not None
             else None,
             is_recovered=is_recovered,
             late_count=cost.late,

@@ -18,6 +18,7 @@ def faults_command(
 
     from rich.console import Console
 
+    from streamgauge.faults.contract import Ending
     from streamgauge.spec.fault import fault_class, fault_kinds
 
     found = {kind: fault_class(kind) for kind in fault_kinds()}
@@ -35,7 +36,7 @@ def faults_command(
         return
     console = Console()
     for kind, fault in found.items():
-        own = ", ".join(name for name in fault.spec_model.model_fields if name not in ("kind", "at", "for_"))
+        own = [name for name in fault.spec_model.model_fields if name not in ("kind", "at", "for_")]
+        fields = ", ".join(["at", *([] if fault.ending is Ending.NEVER else ["for"]), *own])
         console.print(f"[bold]{kind}[/bold]  {fault.words}", highlight=False)
-        fields = f"at, for{', ' + own if own else ''}"
         console.print(f"  needs {fault.needs}\n  fields: {fields}", markup=False, highlight=False)

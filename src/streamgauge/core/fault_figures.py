@@ -35,7 +35,7 @@ class FaultFigures(BaseModel):
     kind: str
     """of the fault"""
     target: str | None
-    """whom it hit; null: it was never begun"""
+    """whom it hit; null: it was never begun, or could not be done"""
     problem: str | None = None
     """why it could not be begun, or taken back"""
     began_s: float | None = None
@@ -45,7 +45,8 @@ class FaultFigures(BaseModel):
     late_over_ms: float | None = None
     """from which latency on a message is late: beyond what it was before the first fault"""
     detect_s: float | None = None
-    """from the fault until the first message was late or lost, or known to have failed; null: none was"""
+    """from the fault (of an unclean election: from the leader's end) until the first message was late, lost
+    or known to have failed; null: none was"""
     recover_s: float | None = None
     """from the fault until, for 5 s, no message was late, lost, failed or without outcome: when the last one
     before that had come, or was given up; null: none was hit, or it never recovered"""

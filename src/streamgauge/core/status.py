@@ -18,8 +18,8 @@ from streamgauge.core.run_dir import RunDir
 NOT_ANALYSED: Literal["not analysed"] = "not analysed"
 State = Literal["running", "ok", "failed", "partial", "not analysed"]
 
-KEPT_AFTER_S = 2.0
-"""An agent writes its journal every second; the rest is for a machine that is busy."""
+KEPT_AFTER_S, KEPT_ELSEWHERE_AFTER_S = 2.0, 10.0
+"""An agent writes its journal twice as often; the rest is for a machine that is busy."""
 _KEPT_AFTER_S_OF_OLD = 5.0
 _BLOCKS = "status"
 _CUT_OFF = "its process ended before it was done"
@@ -69,10 +69,16 @@ class RunStatus:
     """False from the first case until the last part of the report is written."""
     can_resume: bool = True
     """Whether it can go on after its last finished case; else it has to be done again."""
-    kept_after_s: float = KEPT_AFTER_S
-    """What an agent recorded so long before it was killed, or earlier, is there."""
+    kept_after_s: float | None = KEPT_AFTER_S
+    """What an agent recorded so long before it was killed, or earlier, is there; None: one was killed that
+    could not write its journal, and what it had in memory alone is gone."""
     blocks: int = 0
     """So many times a hundred finished cases, the first ones, are in files of their own."""
+
+
+def kept_after_s(run: RunDir) -> float:
+    """Where small files take their time, they are written less often."""
+    return KEPT_AFTER_S if run.is_quick else KEPT_ELSEWHERE_AFTER_S
 
 
 def write_status(run: RunDir, status: RunStatus) -> None:
@@ -134,6 +140,12 @@ def note_report(run: RunDir) -> None:
     """Said when its last part is written."""
     if run.has(run.status) and not (written := _written(run)).is_reported:
         write_status(run, replace(written, is_reported=True))
+
+
+def note_not_kept(run: RunDir) -> None:
+    """Said by whoever found that an agent was killed while it could not write its journal."""
+    if run.has(run.status):
+        write_status(run, replace(_written(run), kept_after_s=None))
 
 
 def note_stages(run: RunDir, seconds: Mapping[str, float]) -> None:

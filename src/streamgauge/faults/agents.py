@@ -12,7 +12,7 @@ from pydantic import Field
 
 from streamgauge.core.errors import BadInput
 from streamgauge.drivers.registry import driver_class
-from streamgauge.faults.contract import Fault
+from streamgauge.faults.contract import Ending, Fault
 from streamgauge.plan.cases import Case
 from streamgauge.spec.fault import FaultSpec
 
@@ -36,22 +36,18 @@ class ConsumerKillSpec(_AgentSpec):
 
 class _OfAnAgent(Fault):
     needs_members = False
+    ending = Ending.NEVER
 
     @classmethod
     def why_impossible(cls, spec: FaultSpec, case: Case) -> str | None:
+        if (why := super().why_impossible(spec, case)) is not None:
+            return why
         assert isinstance(spec, _AgentSpec)
         agents = [task.agent for task in case.agents]
         if spec.killed_agent not in agents:
             return f"load.faults: {spec.kind}: there is no {spec.killed_agent}; there are {', '.join(agents)}"
-        if spec.for_ is not None:
-            return f"load.faults: {spec.kind}: a killed agent stays away until the case ends; leave out `for`"
         if case.load.engine == "jvm" or driver_class(case.target).capabilities.simulated_time:
             return f"load.faults: {spec.kind}: agents that keep time by themselves cannot be killed"
-        if case.load.transactions is not None:
-            return (
-                f"load.faults: {spec.kind}: with transactions nobody else knows which of its last ones were "
-                "committed; leave out load.transactions"
-            )
         return None
 
     def begin(self) -> str:
@@ -67,6 +63,17 @@ class ProducerKill(_OfAnAgent):
     spec_model = ProducerKillSpec
     words = "kill -9 of a producer's process: what it had not handed over, or heard of, is named"
     needs = "a load without transactions"
+
+    @classmethod
+    def why_impossible(cls, spec: FaultSpec, case: Case) -> str | None:
+        if (why := super().why_impossible(spec, case)) is not None:
+            return why
+        if case.load.transactions is not None:
+            return (
+                f"load.faults: {spec.kind}: with transactions nobody else knows which of its last ones were "
+                "committed; leave out load.transactions"
+            )
+        return None
 
 
 class ConsumerKill(_OfAnAgent):

@@ -9,8 +9,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from streamgauge.core.clock import now_ns
 from streamgauge.core.errors import BadInput, CaseFailed
-from streamgauge.faults.contract import Fault, Scene
+from streamgauge.faults.contract import Ending, Fault, Scene
 from streamgauge.plan.cases import Case
 from streamgauge.spec.fault import FaultSpec
 
@@ -101,12 +102,11 @@ class BrokerRestart(_TakenDown):
     spec_model = BrokerRestartSpec
     words = "a broker is stopped as an operator does it (SIGTERM), and started again after `for`, or at once"
     needs = "a Kafka cluster that the run starts (system: {brokers: 3})"
+    ending = Ending.AT_ONCE
 
     def begin(self) -> str:
         name = self._choose()
         self.scene.own_members().stop(name)
-        if self.spec.for_ is None:
-            self.end()
         return name
 
 
@@ -176,6 +176,7 @@ class UncleanElection(_TakenDown):
                     )
                 time.sleep(_LOOK_S)
             self._name = leader
+            self.counts_from_ns = now_ns()
             members.kill(leader)
         finally:
             for name in followers:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import ClassVar
 
 from streamgauge.core.errors import BadInput
@@ -16,11 +17,11 @@ from streamgauge.core.fault_figures import FaultEffects
 from streamgauge.drivers.contract import Driver
 from streamgauge.plan.cases import Case
 from streamgauge.spec.fault import FaultSpec
-from streamgauge.spec.system import system_class
+from streamgauge.spec.system import SystemSpec, system_class
 from streamgauge.systems.disks import Disks
 from streamgauge.systems.equipment import Equipment
 from streamgauge.systems.links import Links
-from streamgauge.systems.members import Members
+from streamgauge.systems.members import Members, try_all
 
 
 @dataclass(frozen=True)
@@ -56,14 +57,20 @@ class Scene:
         return self.disks
 
     def restore(self) -> None:
-        """All as it was in the beginning, whatever faults left."""
-        if self.disks is not None:
-            self.disks.restore()  # before its members: one that went down could not start
-        if self.links is not None:
-            self.links.restore()
-        for members in (self.members, self.servers):
-            if members is not None:
-                members.restore()
+        """All as it was in the beginning, whatever faults left, and as much of it as can be."""
+        # Disks before members: one that went down because of its disk could not start.
+        parts = (self.disks, self.links, self.members, self.servers)
+        try_all(part.restore for part in parts if part is not None)
+
+
+class Ending(Enum):
+    """When a fault without `for` is over."""
+
+    AT_ONCE = auto()
+    """Taken back as soon as it is done."""
+    WITH_THE_CASE = auto()
+    NEVER = auto()
+    """Whom it hits stays away; such a fault has no `for`."""
 
 
 class Fault(ABC):
@@ -75,8 +82,12 @@ class Fault(ABC):
     needs: ClassVar[str]
     """What there has to be, in a line."""
     needs_members: ClassVar[bool] = True
+    ending: ClassVar[Ending] = Ending.WITH_THE_CASE
     look_s: ClassVar[float | None] = None
     """How often `look` is called while it lasts; None: there is nothing to see."""
+
+    counts_from_ns: int | None = None
+    """Set by a `begin` that has to prepare what it does: when that was over; None: it did not."""
 
     def __init__(self, spec: FaultSpec, scene: Scene) -> None:
         self.spec, self.scene = spec, scene
@@ -89,6 +100,8 @@ class Fault(ABC):
     @classmethod
     def why_impossible(cls, spec: FaultSpec, case: Case) -> str | None:
         """What can be known to be wrong before anything starts."""
+        if cls.ending is Ending.NEVER and spec.for_ is not None:
+            return f"load.faults: {spec.kind}: whom it hits stays away until the case ends; leave out `for`"
         needs_links = cls.equipment(spec).links
         if not (cls.needs_members or needs_links):
             return None
@@ -98,6 +111,11 @@ class Fault(ABC):
                 f"load.faults: {spec.kind} is done to what the run itself started, and target {target} "
                 "names a system that runs already; give it `system:` instead"
             )
+        return cls._why_not_of(system, spec, target)
+
+    @classmethod
+    def _why_not_of(cls, system: SystemSpec, spec: FaultSpec, target: str) -> str | None:
+        needs_links = cls.equipment(spec).links
         found = system_class(system.kind)
         if cls.needs_members and not getattr(found, "has_members", False):
             return f"load.faults: {spec.kind}: system {system.kind} of target {target} has no brokers to hit"
@@ -116,7 +134,7 @@ class Fault(ABC):
         """While it lasts, every `look_s`."""
 
     def end(self) -> None:  # noqa: B027 - some leave nothing to take back
-        """Take it back, and wait until that is done."""
+        """Take it back, and wait until that is done; never asked of one that is never over."""
 
     def effects(self) -> FaultEffects | None:
         """What it did, beyond what clients saw; None: nothing more is known."""

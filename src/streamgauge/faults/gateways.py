@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from streamgauge.core.errors import BadInput
-from streamgauge.faults.contract import Fault
+from streamgauge.faults.contract import Ending, Fault
 from streamgauge.plan.cases import Case
 from streamgauge.spec.fault import FaultSpec
 from streamgauge.spec.load import Load
@@ -27,6 +27,7 @@ class GatewayRestart(Fault):
     )
     needs = "a fan-out (fanout.faults) whose gateway the run starts on the launcher's host"
     needs_members = False
+    ending = Ending.AT_ONCE
     _names: tuple[str, ...] = ()
 
     @classmethod
@@ -43,8 +44,6 @@ class GatewayRestart(Fault):
         self._names = tuple(self.scene.servers.names)
         for name in self._names:
             self.scene.servers.kill(name)
-        if self.spec.for_ is None:
-            self.end()
         return ", ".join(self._names)
 
     def end(self) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from streamgauge.faults.brokers import CONTROLLER, LEADER, chosen, why_no_broker
-from streamgauge.faults.contract import Fault
+from streamgauge.faults.contract import Ending, Fault
 from streamgauge.plan.cases import Case
 from streamgauge.spec.fault import FaultSpec
 from streamgauge.spec.model import Bytes, Seconds
@@ -151,6 +151,7 @@ class LinkReset(_OfALink):
 
     spec_model = LinkResetSpec
     words = "every connection is reset, and until `for` is over so is every new one"
+    ending = Ending.AT_ONCE
 
     def _condition(self) -> Condition:
         return Condition(is_refusing=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from streamgauge.faults.contract import Fault
+from streamgauge.faults.contract import Ending, Fault
 from streamgauge.plan.cases import Case
 from streamgauge.spec.fault import FaultSpec
 
@@ -20,6 +20,7 @@ class TopicDelete(Fault):
     words = "the first topic of the case is deleted while it is used"
     needs = "a topic that the case made itself (topics without a name of your own)"
     needs_members = False
+    ending = Ending.NEVER
 
     @classmethod
     def why_impossible(cls, spec: FaultSpec, case: Case) -> str | None:
@@ -27,7 +28,7 @@ class TopicDelete(Fault):
             return (
                 "load.faults: topic_delete: only topics of the case's own are deleted; leave out topics.name"
             )
-        return None
+        return super().why_impossible(spec, case)
 
     def begin(self) -> str:
         name = self.scene.case.topics[0]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from streamgauge.core.clock import NS_PER_S, now_ns
 from streamgauge.core.errors import StreamgaugeError
-from streamgauge.faults.contract import Fault, Scene
+from streamgauge.faults.contract import Ending, Fault, Scene
 from streamgauge.plan.fault_file import FaultRecord
 from streamgauge.spec.fault import FaultSpec, fault_class
 
@@ -73,7 +73,27 @@ class FaultSchedule:
         self._is_over.set()
         for thread in self._threads:
             thread.join(_CLOSE_DEADLINE_S)
-        self._scene.restore()
+        try:
+            self._scene.restore()
+        except Exception as error:
+            # What was measured is no worse for it: it is the fault's problem, and the next case's.
+            self._blame(error)
+
+    def _blame(self, error: Exception) -> None:
+        """Of faults that were not taken back; else of the last one."""
+        begun = [planned for planned in self._planned if planned.record.began_ns is not None]
+        if not begun:
+            raise error
+        begun.sort(key=lambda planned: planned.record.began_ns or 0)
+        left = [
+            planned
+            for planned in begun
+            if planned.record.ended_ns is None and planned.fault.ending is not Ending.NEVER
+        ]
+        for planned in left or begun[-1:]:
+            self._say(planned, error)
+            with self._noting(planned):
+                self._keep()
 
     def _happen(self, planned: _Planned, since_ns: int) -> None:
         spec = planned.fault.spec
@@ -85,7 +105,7 @@ class FaultSchedule:
             self._keep()  # whoever is killed while it is done has said so
         with self._noting(planned):
             target = planned.fault.begin()
-            planned.note(target=target, done_ns=now_ns())
+            planned.note(target=target, counts_from_ns=planned.fault.counts_from_ns, done_ns=now_ns())
             self._tell(f"fault: {spec.kind} of {target}")
         is_done = planned.record.done_ns is not None
         with self._noting(planned):
@@ -96,9 +116,10 @@ class FaultSchedule:
     def _take_back(self, planned: _Planned) -> None:
         with self._noting(planned):
             self._outlast(planned)
-        with self._noting(planned):
-            planned.fault.end()
-            planned.note(ended_ns=now_ns())
+        if planned.fault.ending is not Ending.NEVER:
+            with self._noting(planned):
+                planned.fault.end()
+                planned.note(ended_ns=now_ns())
         with self._noting(planned):
             planned.note(effects=planned.fault.effects())
         with self._noting(planned):
@@ -110,17 +131,20 @@ class FaultSchedule:
         try:
             yield
         except Exception as error:
-            ours = isinstance(error, StreamgaugeError)
-            said = str(error) if ours else f"{type(error).__name__}: {error}"
-            if planned.record.problem is None:
-                planned.note(problem=said)
-            what = "could not be done" if planned.record.done_ns is None else "did not go as planned"
-            self._tell(f"fault: {planned.fault.spec.kind} {what}: {said}")
+            self._say(planned, error)
+
+    def _say(self, planned: _Planned, error: Exception) -> None:
+        ours = isinstance(error, StreamgaugeError)
+        said = str(error) if ours else f"{type(error).__name__}: {error}"
+        if planned.record.problem is None:
+            planned.note(problem=said)
+        what = "could not be done" if planned.record.done_ns is None else "did not go as planned"
+        self._tell(f"fault: {planned.fault.spec.kind} {what}: {said}")
 
     def _outlast(self, planned: _Planned) -> None:
         """Until it is to be taken back."""
         fault = planned.fault
-        left_s, look_s = math.inf if fault.spec.for_ is None else fault.spec.for_, fault.look_s
+        left_s, look_s = _lasts_s(fault), fault.look_s
         until_s = time.monotonic() + left_s
         while left_s > 0 and not self._is_over.wait(_next_look_s(left_s, look_s)):
             with self._noting(planned):
@@ -131,6 +155,12 @@ class FaultSchedule:
     def _keep(self) -> None:
         with self._lock:
             self._note(self.records)
+
+
+def _lasts_s(fault: Fault) -> float:
+    if fault.spec.for_ is not None:
+        return fault.spec.for_
+    return 0.0 if fault.ending is Ending.AT_ONCE else math.inf
 
 
 def _next_look_s(left_s: float, look_s: float | None) -> float | None:

@@ -10,7 +10,7 @@ from typing import Any, Self
 from streamgauge.core.environment import describe_machine
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.status import CaseStatus, RunStatus, read_status, write_status
+from streamgauge.core.status import CaseStatus, RunStatus, kept_after_s, read_status, write_status
 from streamgauge.launch.target_system import TargetSystem
 from streamgauge.plan.cases import Case
 from streamgauge.spec.target import Target
@@ -21,12 +21,14 @@ class RunRecords:
     def __init__(self, run: RunDir, environment: dict[str, Any], status: RunStatus) -> None:
         self._run, self._environment, self.status = run, environment, status
         self._left_topics: dict[str, list[str]] = {}
+        status.kept_after_s = kept_after_s(run)
         self._write()
 
     @classmethod
     def new(cls, run: RunDir, master: str, *, can_resume: bool = True) -> Self:
         environment = {**describe_machine(), "master": master, "systems": {}, "clients": {}}
-        return cls(run, environment, RunStatus(is_analysed=False, is_reported=False, can_resume=can_resume))
+        status = RunStatus(is_analysed=False, is_reported=False, can_resume=can_resume)
+        return cls(run, environment, status)
 
     @classmethod
     def resumed(cls, run: RunDir, master: str, event_tables: Iterable[Table]) -> Self:

@@ -22,14 +22,23 @@ class FaultRecord(SpecModel):
     target: str | None = None
     """Whom it hit; None: it was never begun."""
     began_ns: int | None = None
+    counts_from_ns: int | None = None
+    """Since when it is said how long it took to detect and to recover; None: since it began. An unclean
+    election is prepared first."""
     done_ns: int | None = None
     """When it was done: an unclean election takes its time."""
     ended_ns: int | None = None
-    """When it was taken back, and all is up again; None: it never was."""
+    """When it was taken back, and all is up again; None: it never was, as of agents that are killed."""
     problem: str | None = None
     """Why it could not be begun, or taken back."""
     effects: FaultEffects | None = None
     """What it did, beyond what messages tell."""
+
+    @property
+    def charged_from_ns(self) -> int | None:
+        """Since when messages may be charged to it; None: it did not begin, or could not be done."""
+        is_refused = self.done_ns is None and self.problem is not None
+        return None if is_refused else self.began_ns
 
 
 _FAULTS: TypeAdapter[dict[str, tuple[FaultRecord, ...]]] = TypeAdapter(dict[str, tuple[FaultRecord, ...]])

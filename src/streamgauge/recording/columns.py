@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from streamgauge.recording.background import BackgroundWriter
 from streamgauge.recording.finishing import finished_receives, finished_sends
-from streamgauge.recording.journal import Journal, Key
+from streamgauge.recording.journal import Journal, News
 from streamgauge.recording.kept import NUMPY, Keeping, KeptChunk
 from streamgauge.tables.column import Table
 from streamgauge.tables.events import RECEIVES, SENDS
@@ -74,6 +75,12 @@ class _Chunk:
         self.kept, self.kept_told = 0, 0
         self.settled: NDArray[np.bool_] | None = None
 
+    def forget(self, kept: int, rows: Mapping[str, Any]) -> None:
+        """The journal has only `kept` rows, and none of these."""
+        self.kept, self.kept_told = kept, -1
+        if self.settled is not None:
+            self.settled[rows["sequence"] - self.first] = False
+
     def fail(self, sequence: int, error: str) -> None:
         self.errors.setdefault(sequence, error)
         if self._memory is not None:
@@ -130,13 +137,15 @@ class _ChunkedTable:
         """From now on, tell it what is in a file."""
         self._journal = journal
 
-    def news(self) -> Iterator[tuple[Key, dict[str, Any]]]:
+    def news(self) -> Iterator[News]:
         """By chunk: rows in no event file that were not asked for before, or have an ack since then."""
         with self._lock:
             chunks = list(self._in_use)
         for chunk in chunks:
+            kept = chunk.kept
             if (rows := self._new_rows(chunk)) is not None:
-                yield (self._table.name, self.number, chunk.first), rows
+                key = (self._table.name, self.number, chunk.first)
+                yield News(key, rows, partial(chunk.forget, kept, rows))
 
     def _new_rows(self, chunk: _Chunk) -> dict[str, Any] | None:
         raise NotImplementedError

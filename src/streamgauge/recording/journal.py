@@ -3,7 +3,8 @@
 Event files are large and packed, so their rows wait for each other: at high rates in memory, since packing
 would compete with what is measured. Whoever is killed meanwhile would take them along. A journal's file holds
 rows as they lie in memory, which costs next to nothing, and is gone as soon as its rows are in an event file.
-`salvage` makes event files of what a killed agent left here.
+`salvage` makes event files of what a killed agent left here. An agent that cannot write says so here, too, as
+far as that can be written, and tries again.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import logging
 import os
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,11 +24,12 @@ import pyarrow as pa
 from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.process_identity import own_start_s
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import kept_after_s
 from streamgauge.recording.parquet import EventFiles, arrow_table
 from streamgauge.tables.column import Table
 
-EVERY_S, EVERY_ELSEWHERE_S = 1.0, 5.0
-"""How often it is written on a disk of this host, and where a small file takes its time."""
+STOPPED = "stopped.json"
+"""There while rows cannot be written."""
 MOST_BYTES_ELSEWHERE = 8 * 1024 * 1024
 """At once, where it has to go through a network that may be what is measured."""
 _ROWS_AT_ONCE = 600
@@ -51,31 +55,51 @@ class Journal:
         self._number = 0
         self._waiting: dict[str, set[Key]] = {}
         self._sources: list[Callable[[Journal], None]] = []
-        self._is_stopped = False
+        self._is_stopped = self._is_behind = False
 
     @property
     def every_s(self) -> float:
-        return EVERY_S if self._run.is_quick else EVERY_ELSEWHERE_S
+        return kept_after_s(self._run) / 2
 
     def follow(self, source: Callable[[Journal], None]) -> None:
         """`source`: keeps what is new since it was last asked."""
         self._sources.append(source)
 
     def look(self) -> None:
-        """Keep what is new. If that cannot be written it is given up: event files are far smaller."""
+        """Keep what is new. What cannot be written is tried again the next time, and what is there stays."""
         if self._is_stopped:
             return
-        try:
-            for source in self._sources:
+        failure: Exception | None = None
+        for source in self._sources:
+            try:
                 source(self)
-        except (StreamgaugeError, OSError, pa.ArrowException) as error:
-            LOGGER.warning("no journal of events from now on: %s", error)
-            self.close()
+            except (StreamgaugeError, OSError, pa.ArrowException) as error:
+                failure = failure or error
+        if failure is not None:
+            self._note_behind(failure)
+        elif self._is_behind:
+            self._note_caught_up()
+
+    def _note_behind(self, failure: Exception) -> None:
+        if self._is_behind and not self._is_stopped:
+            return
+        self._is_behind = True
+        for_good = "from now on" if self._is_stopped else "for now"
+        LOGGER.warning("no journal of events %s: %s", for_good, failure)
+        with suppress(StreamgaugeError, OSError):  # a full disk takes no note either
+            self._run.write_json(f"{self._folder}/{STOPPED}", {**self._about, "why": str(failure)})
+
+    def _note_caught_up(self) -> None:
+        with suppress(StreamgaugeError, OSError):
+            self._run.remove(f"{self._folder}/{STOPPED}")
+            self._is_behind = False
+            LOGGER.warning("the journal of events has everything again")
 
     def keep(self, table: Table, columns: Mapping[str, Any], keys: Iterable[Key]) -> None:
         """Rows as they lie in memory; they may be needed until all of `keys` are in event files."""
         content = pa.table(dict(columns))
         if not self._run.is_local and content.nbytes > MOST_BYTES_ELSEWHERE:
+            self._is_stopped = True  # there would only be more the next time
             raise StreamgaugeError(f"{content.nbytes} bytes at once are too many for {self._run.location}")
         about = json.dumps({**self._about, "table": table.name})
         content = content.replace_schema_metadata({"streamgauge": about})
@@ -155,22 +179,38 @@ def _as_columns(table: Table, rows: Sequence[Mapping[str, Any]]) -> dict[str, An
     return dict(zip(content.column_names, content.columns, strict=True))
 
 
+@dataclass(frozen=True)
+class News:
+    """Rows of one chunk that are not in the journal."""
+
+    key: Key
+    rows: dict[str, Any]
+    take_back: Callable[[], None]
+    """They could not be kept: they are news the next time, too."""
+
+
 class Streams:
     """The rows of all streams of an agent, each in a chunk of its own, as one file."""
 
-    def __init__(self, table: Table, news: Callable[[], Iterable[tuple[Key, dict[str, Any]]]]) -> None:
+    def __init__(self, table: Table, news: Callable[[], Iterable[News]]) -> None:
         self._table, self._news = table, news
 
     def keep(self, journal: Journal) -> None:
         # Why messages failed is told of few.
-        plain: list[tuple[Key, dict[str, Any]]] = []
-        for key, rows in self._news():
-            if "error" in rows:
-                journal.keep(self._table, rows, [key])
-            else:
-                plain.append((key, rows))
-        if plain:
-            journal.keep(self._table, _joined([rows for _, rows in plain]), [key for key, _ in plain])
+        news = list(self._news())
+        plain = [piece for piece in news if "error" not in piece.rows]
+        try:
+            for piece in news:
+                if "error" in piece.rows:
+                    journal.keep(self._table, piece.rows, [piece.key])
+            if plain:
+                journal.keep(
+                    self._table, _joined([piece.rows for piece in plain]), [piece.key for piece in plain]
+                )
+        except Exception:
+            for piece in news:
+                piece.take_back()
+            raise
 
 
 def _joined(pieces: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

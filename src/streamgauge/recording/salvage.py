@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -16,8 +16,10 @@ import pyarrow.parquet as pq
 
 from streamgauge.core.process_identity import still_runs
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import note_not_kept
 from streamgauge.plan.roll_up_file import last_roll_up
 from streamgauge.recording.finishing import FINISHED
+from streamgauge.recording.journal import LOGGER, STOPPED
 from streamgauge.recording.parquet import EventFiles, arrow_table
 from streamgauge.tables.column import Table
 from streamgauge.tables.events import EVENT_TABLES, MARKS, RECEIVES, SAMPLES, SENDS
@@ -34,12 +36,11 @@ _TABLES = {table.name: table for table in EVENT_TABLES}
 
 def salvage(run: RunDir) -> dict[str, int]:
     """How many rows were put into event files, by table; an agent that still records is left alone."""
+    _tell_what_stopped(run)
     left: dict[tuple[str, str, str], list[str]] = {}
     for path in run.list_files(run.journals, ".arrow"):
         about = _about(run, path)
-        # Of one on another host nothing can be known; it has ended with its task.
-        is_here = about["host"] == socket.gethostname()
-        if not (is_here and still_runs(about["pid"], about["pid_started_s"])):
+        if not _still_records(about):
             left.setdefault((about["case"], about["agent"], about["table"]), []).append(path)
     rows: dict[str, int] = {}
     for (case, agent, name), paths in left.items():
@@ -50,6 +51,23 @@ def salvage(run: RunDir) -> dict[str, int]:
     if not any(run.list_files(run.journals)):
         run.remove(run.journals)
     return rows
+
+
+def _tell_what_stopped(run: RunDir) -> None:
+    """Of who was killed while it could not write: what it had in memory alone is gone."""
+    for path in list(run.list_files(run.journals, f"/{STOPPED}")):
+        about = run.read_json(path)
+        if not _still_records(about):
+            agent, case, why = (about[name] for name in ("agent", "case", "why"))
+            LOGGER.warning("case %s: the journal of %s had stopped when it was killed: %s", case, agent, why)
+            note_not_kept(run)
+            run.remove(path)
+
+
+def _still_records(about: Mapping[str, Any]) -> bool:
+    """Of one on another host nothing can be known; it has ended with its task."""
+    is_here = about["host"] == socket.gethostname()
+    return is_here and still_runs(about["pid"], about["pid_started_s"])
 
 
 def _about(run: RunDir, path: str) -> dict[str, Any]:

@@ -102,13 +102,12 @@ def _fault_cell(count: int) -> Cell:
 
 
 def fault_bands(faults: Sequence[FaultFigures], end_s: float) -> list[Band]:
-    """From when each began until it was taken back."""
-    return [
-        Band(
-            f"{one.kind} {one.target or ''} at {digits_text(one.began_s)} s",
-            one.began_s,
-            max(end_s if one.ended_s is None else one.ended_s, one.began_s + _LEAST_WIDTH_S),
-        )
-        for one in faults
-        if one.began_s is not None
-    ]
+    """From when each began until it was taken back; of one that could not be done, when it was tried."""
+    bands = []
+    for one in faults:
+        if one.began_s is not None:
+            lasted_to_s = end_s if one.target is not None else one.began_s
+            over_s = lasted_to_s if one.ended_s is None else one.ended_s
+            name = f"{one.kind} {one.target or ''} at {digits_text(one.began_s)} s"
+            bands.append(Band(name, one.began_s, max(over_s, one.began_s + _LEAST_WIDTH_S)))
+    return bands

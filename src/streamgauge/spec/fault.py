@@ -22,7 +22,7 @@ class FaultSpec(TaggedModel):
     at: Annotated[Seconds, Field(ge=0)]
     """Since messages count: after the warm-up."""
     for_: Annotated[Seconds, Field(gt=0)] | None = Field(default=None, alias="for")
-    """How long it lasts; without it, until the case ends."""
+    """How long it lasts; without it as its kind does: a moment, until the case ends, or for good."""
 
     @property
     def killed_agent(self) -> str | None:

@@ -10,8 +10,9 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from streamgauge.core.errors import SystemFailed, Unreachable
@@ -40,6 +41,8 @@ class Members:
         self.paused: set[str] = set()
         self.endangered: set[str] = set()
         """Those that may go down by themselves, for what was done to them."""
+        self._starting: set[str] = set()
+        """Started again, and not ready when somebody last looked."""
         self._lock = threading.RLock()
         self._starts = 0
 
@@ -97,11 +100,14 @@ class Members:
 
     def rescue(self, name: str) -> None:
         """It is out of danger; if it went down, it is started again."""
+        self._end_danger(name)
+        self.start_again(name)
+
+    def _end_danger(self, name: str) -> None:
         with self._lock:
             if self.has_ended(name):
                 self.down.add(name)
             self.endangered.discard(name)
-        self.start_again(name)
 
     def _check_up(self, name: str) -> None:
         if name in self.down:
@@ -114,15 +120,24 @@ class Members:
 
     def start_again(self, name: str, deadline_s: float = START_AGAIN_DEADLINE_S) -> None:
         """On its own data and addresses; waits until clients can use it."""
+        self._launch(name)
+        self._wait_ready(name, deadline_s)
+
+    def _launch(self, name: str) -> None:
+        """One that was started again, and was not ready in time, is not started once more."""
         with self._lock:
-            if name not in self.down:
+            is_gone = self.has_ended(name)
+            if name not in self.down or (name in self._starting and not is_gone):
                 return
-            if self._running[name].poll() is None:
+            if not is_gone:
                 raise SystemFailed(f"{name} cannot be started again: it still runs")
             self._keep_log(name)
             self._running[name] = self._start(name)
+            self._starting.add(name)
+
+    def _wait_ready(self, name: str, deadline_s: float) -> None:
         until = time.monotonic() + deadline_s
-        while not self._is_ready(name):
+        while name in self._starting and not self._is_ready(name):
             if self._running[name].poll() is not None:
                 why = why_it_ended(self._running[name], self._log_file(name))
                 raise SystemFailed(f"{name} ended when it was started again: {why}")
@@ -132,16 +147,24 @@ class Members:
                     f"see {self._log_file(name)}"
                 )
             time.sleep(_POLL_S)
-        self.down.discard(name)
+        if name in self._starting:
+            self.down.discard(name)
+            self._starting.discard(name)
 
     def restore(self, deadline_s: float = START_AGAIN_DEADLINE_S) -> None:
-        """All of them up, as they were in the beginning."""
+        """All of them up, as they were in the beginning; one that does not come up keeps no other down."""
         for name in sorted(self.paused):
             self.unpause(name)
         for name in sorted(self.endangered):
-            self.rescue(name)
-        for name in sorted(self.down):
-            self.start_again(name, deadline_s)
+            self._end_danger(name)
+        down = sorted(self.down)
+        # Controllers are ready only when most of them run: all are started before any is waited for.
+        try_all(
+            [
+                *(partial(self._launch, name) for name in down),
+                *(partial(self._wait_ready, name, deadline_s) for name in down),
+            ]
+        )
 
     def _keep_log(self, name: str) -> None:
         """Its log is begun anew; what the last one said is wanted most of all."""
@@ -149,3 +172,17 @@ class Members:
         self._starts += 1
         with suppress(OSError):
             log.rename(log.with_name(f"{log.stem}-before-{self._starts}{log.suffix}"))
+
+
+def try_all(steps: Iterable[Callable[[], object]]) -> None:
+    """Each of them, whatever becomes of the others; what went wrong is raised then, as one error."""
+    failures = list[Exception]()
+    for step in steps:
+        try:
+            step()
+        except Exception as error:
+            failures.append(error)
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        raise SystemFailed("; ".join(map(str, failures))) from failures[0]

@@ -103,7 +103,9 @@ def _pairs_of(updates: pa.Table, stamps: Integers, clients: Integers) -> Integer
 def outage_effects(faults: Sequence[FaultRecord], outages: pa.Table) -> list[FaultEffects | None]:
     """Each outage is the last fault's that had begun by then."""
     begun = sorted(
-        (fault.began_ns, number) for number, fault in enumerate(faults) if fault.began_ns is not None
+        (fault.charged_from_ns, number)
+        for number, fault in enumerate(faults)
+        if fault.charged_from_ns is not None
     )
     effects: list[FaultEffects | None] = [None] * len(faults)
     owners = np.searchsorted([began for began, _ in begun], integers(outages, "lost_ns"), side="right") - 1

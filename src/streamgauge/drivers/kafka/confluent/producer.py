@@ -24,7 +24,7 @@ from streamgauge.payload.ordinal import ordinals
 _QUEUE_MESSAGES = 100_000
 _QUEUE_KBYTES = 1_048_576
 _FLUSH_S = 0.001
-_TRANSACTION_S = 30.0
+_TRANSACTION_S, _ASK_AGAIN_S = 30.0, 0.05
 
 
 class RdkafkaProducer(Producer):
@@ -196,21 +196,29 @@ class RdkafkaProducer(Producer):
     def commit(self) -> str | None:
         if not self._in_transaction:
             return None
+        error = self._end_by(self._producer.commit_transaction)
+        if error is not None and error.txn_requires_abort():
+            self._abort()
+            return str(error.str())
+        if error is not None:
+            raise self._unended("committed", error)
+        self._in_transaction = False
+        return None
+
+    def _end_by(self, act: Callable[[float], None]) -> KafkaError | None:
+        """Why the transaction has not ended; whether it has is not known until that was asked again: brokers
+        that are away for a while answer nothing."""
         until = time.monotonic() + _TRANSACTION_S
         while True:
             try:
-                self._producer.commit_transaction(_TRANSACTION_S)
+                act(_TRANSACTION_S)
             except KafkaException as failure:
-                error = failure.args[0]
-                if error.txn_requires_abort():
-                    self._abort()
-                    return str(error.str())
-                # Whether it is committed is not known until it was asked again.
-                if not error.retriable() or time.monotonic() > until:
-                    raise self._unended("committed", error) from None
+                error: KafkaError = failure.args[0]
+                if error.txn_requires_abort() or not error.retriable() or time.monotonic() > until:
+                    return error
             else:
-                self._in_transaction = False
                 return None
+            time.sleep(_ASK_AGAIN_S)
 
     def abort(self) -> None:
         """When all of it is in the log: else nothing would be there that must not be read. And what is still
@@ -223,10 +231,8 @@ class RdkafkaProducer(Producer):
         left, self._left = self._left, []
         purged = KafkaError(KafkaError._PURGE_QUEUE)
         self._failed += [(purged, self._carried_in(message)) for _, message in left]
-        try:
-            self._producer.abort_transaction(_TRANSACTION_S)
-        except KafkaException as failure:
-            raise self._unended("aborted", failure.args[0]) from None
+        if (error := self._end_by(self._producer.abort_transaction)) is not None:
+            raise self._unended("aborted", error)
         self._in_transaction = False
 
     def _unended(self, how: str, error: KafkaError) -> CaseFailed:
