@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,6 +71,42 @@ def test_a_case_that_did_not_end_neither_passes_nor_fails(
     assert done.returncode == 5
     assert words in done.stdout
     assert ("none lost" in done.stdout) == recorded
+
+
+@pytest.mark.parametrize(
+    ("load", "question", "claims"),
+    [
+        (
+            {"consumers": 0},
+            "what arrives: there is no consumer",
+            "nothing can be said of what became of them",
+        ),
+        (
+            {"completions": False},
+            "lost writes: producers were not told what became of their messages",
+            "none written twice, none out of order, offsets agree",
+        ),
+    ],
+)
+def test_what_nobody_looked_at_does_not_pass_and_is_not_claimed(
+    load: dict[str, Any], question: str, claims: str, tmp_path: Path
+) -> None:
+    made = clean_log("unanswered", 1)
+    case = made.events()
+    case.load = made.load | load
+    if not case.planned("001").load.consumer_count:
+        case.receives = []
+    if not case.planned("001").load.completions:
+        case.sends = [send | {"acked_ns": None, "error": None} for send in case.sends]
+    run = Recorded(tmp_path)
+    run.add(case)
+    run.write()
+
+    done = in_process("verify", run.run.location)
+
+    assert done.returncode == 5
+    assert f": {claims}. Not checked: {question}." in done.stdout
+    assert "none lost" not in done.stdout
 
 
 def test_a_case_that_ended_well_with_nothing_in_it_says_nothing(tmp_path: Path) -> None:

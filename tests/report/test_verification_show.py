@@ -6,11 +6,19 @@ from io import StringIO
 
 from rich.console import Console
 
-from streamgauge.core.findings import CaseVerification, Example, Finding, FindingKind, Verification
+from streamgauge.core.findings import (
+    CaseVerification,
+    Example,
+    Finding,
+    FindingKind,
+    Question,
+    Verification,
+)
 from streamgauge.report.medium import Tone
 from streamgauge.report.shown import Note
 from streamgauge.report.shown_tables import Table
 from streamgauge.report.verification_show import (
+    CLAIMS,
     FINDING_MEANINGS,
     FINDING_NAMES,
     example_text,
@@ -33,6 +41,14 @@ def case(*findings: Finding) -> CaseVerification:
 
 def test_every_kind_has_a_name_and_a_meaning() -> None:
     assert set(FINDING_NAMES) == set(FINDING_MEANINGS) == set(FindingKind)
+
+
+def test_nothing_is_claimed_of_a_question_that_nobody_answered() -> None:
+    assert set(CLAIMS) == set(Question)
+    for question, claim in CLAIMS.items():
+        without = case().model_copy(update={"unanswered": (question,), "is_decided": False})
+        assert claim not in verification_sentence(without)
+        assert all(other in verification_sentence(without) for other in {*CLAIMS.values()} - {claim})
 
 
 def test_a_clean_log_is_said_to_be_one() -> None:

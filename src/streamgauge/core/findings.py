@@ -27,6 +27,15 @@ class FindingKind(StrEnum):
     REDELIVERED = "redelivered"
 
 
+class Question(StrEnum):
+    """What a verification answers; a finding says no, and no finding says yes where it was looked at."""
+
+    LOSS = "loss"
+    COPIES = "copies"
+    ORDER = "order"
+    OFFSETS = "offsets"
+
+
 class _Value(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -73,8 +82,11 @@ class CaseVerification(_Value):
     """of these: the slowest and those around faults, which have a row each all the same"""
     not_checked: tuple[str, ...] = ()
     """which questions nobody could answer, and why"""
+    unanswered: tuple[Question, ...] = ()
+    """of these questions, those that are about what was recorded: nothing is claimed of them"""
     is_decided: bool = True
-    """whether it ended as planned, and anything was acknowledged or received; else no finding is no proof"""
+    """whether it ended as planned, anything was acknowledged or received, and every question that concerns
+    its transport was answered; else no finding is no proof"""
     findings: tuple[Finding, ...] = ()
 
     @property

@@ -11,7 +11,7 @@ from streamgauge.analysis.feeding.event_files import checked_events
 from streamgauge.analysis.feeding.here import feed_here
 from streamgauge.analysis.verifying import fates, log_places
 from streamgauge.analysis.verifying.verify import undecided, verify
-from streamgauge.core.findings import FindingKind, Verification
+from streamgauge.core.findings import FindingKind, Question, Verification
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.kafka.driver import ClientSettings
@@ -149,6 +149,18 @@ def test_what_is_beyond_what_can_be_kept_is_said(tmp_path: Path, monkeypatch: py
     copies, places = (one for one in case.not_checked if "beyond the first" in one)
     assert copies.endswith("beyond the first 0 that came more than once")
     assert places == "messages that are not where they were acknowledged, beyond the first 1"
+    assert case.unanswered == (Question.COPIES, Question.OFFSETS)
+    assert not case.is_decided
+
+
+def test_a_transport_without_a_log_promises_no_offsets(tmp_path: Path) -> None:
+    run = recorded(tmp_path, clean_log("one", 3).events())
+    run.run.write_json(run.run.environment, {"systems": {"t": {"capabilities": {"replayable": False}}}})
+
+    [case] = verified(run).cases
+
+    assert case.unanswered == (Question.OFFSETS,)
+    assert case.is_decided
 
 
 def test_a_case_that_was_not_run_as_planned_does_not_spoil_the_others() -> None:

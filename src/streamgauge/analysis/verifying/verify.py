@@ -31,6 +31,7 @@ from streamgauge.core.findings import (
     Example,
     Finding,
     FindingKind,
+    Question,
     Verification,
 )
 from streamgauge.core.run_dir import RunDir
@@ -41,6 +42,8 @@ from streamgauge.plan.roll_up_file import RollUp
 from streamgauge.tables.events import CORRUPT, INTACT, RECEIVES, SENDS, UNEXPECTED
 
 NOTHING_ROLLED: Mapping[str, RollUp] = {}
+_OF_READERS = frozenset(Question)
+"""Producers alone can answer none: not even offsets, which nobody compares with what was read there."""
 
 
 class Verified(NamedTuple):
@@ -135,6 +138,10 @@ class _Log:
         received = polls.intact_count + (self._rolled.received if self._rolled else 0)
         missing = tuple(undecided(ended, acked=acked, received=received))
         is_skipped = ended is not None and ended.is_skipped
+        left_open = list(self._left_open())
+        unanswered = frozenset[Question]().union(*(questions for questions, _ in left_open))
+        # Where there is no log nobody promised that offsets agree.
+        asked = unanswered if self._promises.has_log else unanswered - {Question.OFFSETS}
         return CaseVerification(
             case=self._case.id,
             acked=acked,
@@ -142,8 +149,9 @@ class _Log:
             partitions=len(polls.last_offsets),
             rolled_up=self._rolled.messages if self._rolled else 0,
             rolled_up_kept=self._rolled.kept if self._rolled else 0,
-            not_checked=(*missing, *self._not_checked()),
-            is_decided=is_skipped or not missing,
+            not_checked=(*missing, *(why for _, why in left_open)),
+            unanswered=tuple(question for question in Question if question in unanswered),
+            is_decided=is_skipped or not (missing or asked),
             findings=tuple(self._finding(kind, *found[kind]) for kind in FindingKind if found[kind][0]),
         )
 
@@ -178,25 +186,34 @@ class _Log:
             for row in rows.to_pylist():
                 yield Example(**row | {"topic": str(row["topic"])})
 
-    def _not_checked(self) -> Iterator[str]:
+    def _left_open(self) -> Iterator[tuple[frozenset[Question], str]]:
+        """Questions that nobody could answer, and why; what was recorded does not tell."""
         if not self._case.load.consumer_count:
-            yield "what arrives: there is no consumer"
+            yield _OF_READERS, "what arrives: there is no consumer"
         if not self._promises.has_log:
-            yield "offsets: this transport keeps no log"
+            yield frozenset({Question.OFFSETS}), "offsets: this transport keeps no log"
         if not self._case.load.completions:
-            yield "lost writes: producers were not told what became of their messages"
+            yield (
+                frozenset({Question.LOSS}),
+                "lost writes: producers were not told what became of their messages",
+            )
         if not self.fates.has_all_repeated:
             yield (
+                frozenset({Question.COPIES}),
                 "which messages were stored twice and which were read twice, beyond the first "
-                f"{len(self.fates.repeated):,} that came more than once"
+                f"{len(self.fates.repeated):,} that came more than once",
             )
         if not self._places.has_all_unread:
             yield (
+                frozenset({Question.OFFSETS}),
                 "messages that are not where they were acknowledged, beyond the first "
-                f"{len(self._places.unread):,}"
+                f"{len(self._places.unread):,}",
             )
         if self._rolled is not None and not self._rolled.has_all_places:
-            yield "whether the offset of a message that was rolled up was given to another one later"
+            yield (
+                frozenset({Question.OFFSETS}),
+                "whether the offset of a message that was rolled up was given to another one later",
+            )
 
 
 def undecided(ended: CaseStatus | None, *, acked: int, received: int) -> Iterator[str]:
