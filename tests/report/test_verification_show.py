@@ -88,6 +88,14 @@ def test_who_verified_nothing_does_not_say_that_nothing_was_lost() -> None:
     assert note.tone is Tone.WARN
 
 
+def test_a_log_that_was_cut_back_is_said_to_be_one_though_all_of_it_was_read() -> None:
+    conflict = Finding(kind=FindingKind.INCONSISTENT_OFFSETS, count=7912)
+    gone = case(conflict).model_copy(update={"cut_back": 7912})
+
+    assert "the offsets of 7,912 acknowledged messages were given to others" in verification_sentence(gone)
+    assert "cut back" not in verification_sentence(case(conflict))
+
+
 def test_the_command_prints_every_example() -> None:
     out = StringIO()
 

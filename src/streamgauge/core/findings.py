@@ -76,6 +76,9 @@ class CaseVerification(_Value):
     """intact records that were looked at"""
     partitions: int = 0
     """that something was read of"""
+    cut_back: int = 0
+    """acknowledged messages whose offset was given to another one: the log was cut back, and they are gone
+    from it, even those that were read before and so are not lost writes"""
     rolled_up: int = 0
     """messages that were judged while the case ran, and are counted in histograms of each second since"""
     rolled_up_kept: int = 0

@@ -76,7 +76,7 @@ def verification_sentence(found: CaseVerification) -> str:
         if found.is_good:
             words += " No promise is broken: what was found, the settings allow."
     unchecked = "".join(f" Not checked: {one}." for one in found.not_checked)
-    return words + _rolled_up(found) + unchecked
+    return words + _cut_back(found) + _rolled_up(found) + unchecked
 
 
 def _claims(found: CaseVerification) -> str:
@@ -84,6 +84,15 @@ def _claims(found: CaseVerification) -> str:
         return _ALL_WELL
     said = [claim for question, claim in CLAIMS.items() if question not in found.unanswered]
     return ", ".join(said) or "nothing can be said of what became of them"
+
+
+def _cut_back(found: CaseVerification) -> str:
+    if not found.cut_back:
+        return ""
+    return (
+        f" The log was cut back: the offsets of {plural(found.cut_back, 'acknowledged message')} were given"
+        " to others; whoever reads the log now does not find them, even those that were read before."
+    )
 
 
 def _rolled_up(found: CaseVerification) -> str:

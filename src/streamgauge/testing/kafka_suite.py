@@ -67,6 +67,20 @@ class KafkaSuite(DriverSuite):
         consumer.close()
         driver.remove_topics([topic])
 
+    def test_a_reader_whose_place_is_no_more_does_not_pass_over_what_is_still_there(
+        self, driver: Driver, topic: str
+    ) -> None:
+        """As after an unclean election: the log is shorter than what was read of it."""
+        driver.prepare_topics(Topics(name=topic), (topic,))
+        producer = driver.producer(ProducerOptions(0, (topic,), "ordinal", "all", "none"))
+        produce_all(producer, Outgoing(0, [b"x"] * 100, ordinal_keys(0, 100), None))
+        options = ConsumerOptions(0, (topic,), "ordinal", ((0, 0),), None, {(0, 0): 1000})
+        consumer = driver.consumer(options)
+        assert sorted(consume_all(consumer, 100).ordinals()) == list(range(100))
+        producer.close()
+        consumer.close()
+        driver.remove_topics([topic])
+
     @pytest.mark.parametrize("acks", ["0", "1"])
     def test_fewer_acks_are_acks_too(self, driver: Driver, topic: str, acks: Any) -> None:
         driver.prepare_topics(Topics(name=topic), (topic,))

@@ -147,6 +147,7 @@ class _Log:
             acked=acked,
             received=received,
             partitions=len(polls.last_offsets),
+            cut_back=self._places.cut_back_count,
             rolled_up=self._rolled.messages if self._rolled else 0,
             rolled_up_kept=self._rolled.kept if self._rolled else 0,
             not_checked=(*missing, *(why for _, why in left_open)),
