@@ -31,6 +31,11 @@ class FaultRecord(SpecModel):
     effects: FaultEffects | None = None
     """What it did, beyond what messages tell."""
 
+    @property
+    def went_as_planned(self) -> bool:
+        """It was done, and nothing went wrong with it."""
+        return self.done_ns is not None and self.problem is None
+
 
 _FAULTS: TypeAdapter[dict[str, tuple[FaultRecord, ...]]] = TypeAdapter(dict[str, tuple[FaultRecord, ...]])
 
