@@ -130,6 +130,36 @@ def test_a_case_that_did_not_end_and_lost_something_fails(tmp_path: Path) -> Non
     assert in_process("verify", run.run.location, "--quiet").returncode == 1
 
 
+CUT_OFF = CaseStatus("partial", "cut off", is_cut_off=True)
+
+
+@pytest.mark.parametrize(
+    ("partitions", "status", "count", "code"),
+    [(2, CUT_OFF, "unseen", 5), (1, CUT_OFF, "lost_write", 1), (2, CaseStatus("ok"), "lost_write", 1)],
+    ids=["read of another partition", "read of the same one", "all were read to their ends"],
+)
+def test_without_offsets_only_what_was_read_behind_a_message_says_that_it_is_lost(
+    partitions: int, status: CaseStatus, count: str, code: int, tmp_path: Path
+) -> None:
+    """acks=0: the reader of one partition was ahead of the other's when the run was cut off."""
+    load = {"messages": 10, "acks": "0", "topics": {"partitions": partitions}}
+    case = CaseEvents("one", load=load, status=status)
+    for sequence in range(10):
+        send = case.send(sequence, partition=None, offset=None)
+        if sequence % 2:
+            case.receive(send, partition=0, offset=sequence)
+    run = Recorded(tmp_path)
+    run.add(case)
+    run.write()
+
+    accounting = run.analyze().row("accounting", "one", scope="case", phase="measure")
+    done = in_process("verify", run.run.location)
+
+    assert (accounting[count], accounting["lost_write"] + accounting["unseen"]) == (5, 5)
+    assert f"5 {count.replace('_', ' ')}" in done.stdout
+    assert done.returncode == code
+
+
 @pytest.mark.parametrize(("flags", "code"), [((), 0), (("--strict",), 1)])
 def test_what_the_settings_allow_fails_only_when_that_is_asked_for(
     flags: tuple[str, ...], code: int, tmp_path: Path

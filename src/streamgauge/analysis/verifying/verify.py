@@ -92,8 +92,7 @@ class _Log:
         for part in self._records(POLLED):
             self._polls.add(part)
         self._places = check_places(groups, self._read, rolled=rolled) if promises.has_log else LogPlaces()
-        consumers = case.load.consumer_count
-        self.fates = Fates(case.topics, consumers, self._polls, self._places.unread)
+        self.fates = Fates(case, self._polls, self._places.unread, is_whole=promises.is_whole)
 
     def _records(self, columns: list[str]) -> Iterator[pa.Table]:
         for group in self._groups:
