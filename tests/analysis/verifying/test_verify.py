@@ -17,7 +17,7 @@ from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.kafka.driver import ClientSettings
 from streamgauge.plan.plan_file import read_plan
 from streamgauge.tables import events
-from tests.analysis.recorded import CaseEvents, Recorded
+from tests.analysis.recorded import SECOND, START_NS, CaseEvents, Recorded
 from tests.analysis.verifying.logs import (
     CLEAN,
     DEFECTS,
@@ -99,6 +99,50 @@ ALLOWED: dict[Callable[[str, int], MadeLog], set[FindingKind]] = {
     retried_log: {FindingKind.DUPLICATE, FindingKind.REORDERED},
 }
 """Nobody promised otherwise."""
+
+
+def read_again(times: int, dealt_at_s: list[int], *, is_drained: bool = True) -> CaseEvents:
+    """A member of a group that reads ten messages, and every 10 s once more the last three of them."""
+    case = CaseEvents("group", load={"subscription": "group"})
+    sent = [case.send(sequence) for sequence in range(10)]
+    for send in sent:
+        case.receive(send)
+    for again in range(1, times + 1):
+        for send in sent[-3:]:
+            case.receive(send, received_ns=START_NS + again * 10 * SECOND)
+    for at_s in dealt_at_s:
+        case.mark("consumer", 0, events.DEALT_MARK, START_NS + at_s * SECOND)
+    if is_drained:
+        case.mark("consumer", 0, events.DRAINED_MARK, START_NS + 100 * SECOND)
+    return case
+
+
+@pytest.mark.parametrize(
+    ("case", "is_allowed"),
+    [
+        (read_again(1, [-5, 9]), True),
+        (read_again(2, [-5, 9, 19]), True),
+        (read_again(2, [-5, -4, 9, 19]), True),
+        (read_again(1, [-5]), False),
+        (read_again(1, [-5, -4]), False),
+        (read_again(2, [-5, 9]), False),
+        (read_again(1, [-5, 11]), False),
+        # Libraries that tell nothing, and members that were killed with their last marks.
+        (read_again(1, []), True),
+        (read_again(1, [-5], is_drained=False), True),
+    ],
+)
+@pytest.mark.parametrize("rows_a_group", [3, 100])
+def test_a_member_goes_back_only_when_its_group_has_dealt_anew(
+    case: CaseEvents, is_allowed: bool, rows_a_group: int, tmp_path: Path
+) -> None:
+    found = verified(recorded(tmp_path, case, rows_a_group=rows_a_group)).cases[0]
+
+    back, again = found.findings
+    assert [one.kind for one in (back, again)] == [FindingKind.NONMONOTONIC_POLL, FindingKind.REDELIVERED]
+    assert [one.allowed_by is not None for one in (back, again)] == [is_allowed] * 2
+    assert back.count * 3 == again.count
+    assert back.examples[0].offset == 7
 
 
 def test_what_is_found_can_be_read_again_from_the_run_folder(tmp_path: Path) -> None:

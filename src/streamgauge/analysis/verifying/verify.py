@@ -20,10 +20,11 @@ from streamgauge.analysis.joining.columns import integers, message_keys
 from streamgauge.analysis.joining.groups import Integers
 from streamgauge.analysis.message_rows import messages_of
 from streamgauge.analysis.rolling.late_copies import is_of_rolled_up, late_copies
+from streamgauge.analysis.storage import read_few_events
 from streamgauge.analysis.verifying.copies import COPIED, Copies, sort_out
 from streamgauge.analysis.verifying.fates import LOOKED_AT, Fates
 from streamgauge.analysis.verifying.log_places import LogPlaces, check_places
-from streamgauge.analysis.verifying.polls import POLLED, Polls
+from streamgauge.analysis.verifying.polls import NO_DEALS, POLLED, Polls, deals_of
 from streamgauge.analysis.verifying.promises import Promises, promises_of
 from streamgauge.core.findings import (
     MOST_EXAMPLES,
@@ -39,7 +40,7 @@ from streamgauge.core.status import CaseStatus, read_status
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan
 from streamgauge.plan.roll_up_file import RollUp
-from streamgauge.tables.events import CORRUPT, INTACT, RECEIVES, SENDS, UNEXPECTED
+from streamgauge.tables.events import CORRUPT, INTACT, MARKS, RECEIVES, SENDS, UNEXPECTED
 
 NOTHING_ROLLED: Mapping[str, RollUp] = {}
 _OF_READERS = frozenset(Question)
@@ -59,10 +60,12 @@ def verify(
     own = by_case(groups)
     noted: Mapping[str, Any] = run.read_json(run.environment) if run.has(run.environment) else {}
     ended = read_status(run).cases
+    deals = deals_of(read_few_events(run, MARKS))
     logs = {}
     for case in plan.cases:
         promises = promises_of(noted, case, ended.get(case.id))
-        logs[case.id] = _Log(run, case, own.get(case.id, []), promises, rolled.get(case.id))
+        polls = Polls(deals.get(case.id, NO_DEALS))
+        logs[case.id] = _Log(run, case, own.get(case.id, []), promises, rolled.get(case.id), polls)
     for part in messages_of(run, LOOKED_AT, with_rolled_up=False):
         for name, rows in rows_by_case(part):
             logs[name].fates.add(rows)
@@ -83,12 +86,14 @@ class _Log:
         groups: Sequence[RowGroup],
         promises: Promises,
         rolled: RollUp | None,
+        polls: Polls,
     ) -> None:
-        """`rolled`: what was judged before, and is not among the groups; all was well with it."""
+        """`rolled`: what was judged before, and is not among the groups; all was well with it. `polls`: to be
+        fed here."""
         self._run, self._case, self._groups, self._promises = run, case, groups, promises
         self._rolled = rolled
         self._late = late_copies(rolled, self._records(COPIED))
-        self._polls = Polls()
+        self._polls = polls
         for part in self._records(POLLED):
             self._polls.add(part)
         self._places = check_places(groups, self._read, rolled=rolled) if promises.has_log else LogPlaces()
@@ -127,7 +132,8 @@ class _Log:
             copies.read_again + self._late.read_again,
             self._named([*copies.read, *self._late.read]),
         )
-        found[FindingKind.NONMONOTONIC_POLL] = polls.back_count, self._named(polls.backs)
+        backs = [*polls.unasked, *(one for one in polls.backs if one not in polls.unasked)]
+        found[FindingKind.NONMONOTONIC_POLL] = polls.back_count, self._named(backs)
         found[FindingKind.CORRUPT] = polls.damaged_counts[CORRUPT], self._named(polls.damaged[CORRUPT])
         found[FindingKind.UNEXPECTED] = (
             polls.damaged_counts[UNEXPECTED] + unsent,
@@ -157,7 +163,8 @@ class _Log:
 
     def _finding(self, kind: FindingKind, count: int, examples: Iterable[Example]) -> Finding:
         few = tuple(examples)[:MOST_EXAMPLES]
-        return Finding(kind=kind, count=count, allowed_by=self._promises.allowed_by(kind), examples=few)
+        allowed_by = self._promises.allowed_by(kind, went_back_unasked=self._polls.unasked_count > 0)
+        return Finding(kind=kind, count=count, allowed_by=allowed_by, examples=few)
 
     def _named(self, examples: Iterable[Example]) -> list[Example]:
         """With names of topics in place of their numbers."""
