@@ -10,7 +10,7 @@ from streamgauge.core.clock import NS_PER_MS, NS_PER_S
 from streamgauge.drivers.contract import ConsumerOptions
 from streamgauge.payload.making import MessageMaker
 from streamgauge.spec.load import Message
-from streamgauge.tables.events import CORRUPT, INTACT, UNEXPECTED
+from streamgauge.tables.events import CORRUPT, DEALT_MARK, INTACT, UNEXPECTED
 
 from .conftest import Assign
 from .fakes import NEVER, START_NS, FakeClock, FakeConsumer, FakeDriver
@@ -42,6 +42,21 @@ def consumer(*coming: tuple[int, list[bytes]], endless: bytes | None = None) -> 
 
 def finished_at(client: FakeConsumer, ms: float) -> Callable[[], bool]:
     return lambda: client.clock.at_ns >= at_ms(ms)
+
+
+def test_when_its_group_deals_anew_is_marked_before_what_came_with_it(assign: Assign) -> None:
+    class Member(FakeConsumer):
+        def dealt_count(self) -> int:
+            return 1 + (self.read > 2)
+
+    stage = Stage(assign("consumer-0", subscription="group"))
+    ran(
+        stage,
+        Member(FakeClock(START_NS), [(at_ms(5), messages(2)), (at_ms(9), messages(1, first=2))]),
+        lambda: 3,
+    )
+    assert [at for name, at in stage.marks() if name == DEALT_MARK] == [at_ms(5), at_ms(9)]
+    assert [row["received_ns"] for row in stage.receives] == [at_ms(5), at_ms(5), at_ms(9)]
 
 
 def test_what_comes_is_recorded_with_who_sent_it_and_when_it_came(stage: Stage) -> None:

@@ -35,6 +35,7 @@ def record(at_s: float, ended_s: float | None = None) -> FaultRecord:
         planned_at_s=at_s,
         target="broker-1",
         began_ns=START_NS + int(at_s * SECOND),
+        done_ns=START_NS + int(at_s * SECOND),
         ended_ns=None if ended_s is None else START_NS + int(ended_s * SECOND),
     )
 

@@ -30,6 +30,7 @@ GOOD = Judged(
 
 INVALID: dict[CauseCode, dict[str, Any]] = {
     CauseCode.INCOMPLETE: {"measured_count": 49_999},
+    CauseCode.FAULT_NOT_AS_PLANNED: {"failed_fault_count": 1},
     CauseCode.NOT_AT_REST: {"medians_ms": [2287.0, 1900.0, 1492.0, 700.0, 23.0], "drift_ms_per_s": -560.0},
     CauseCode.TOO_SHORT: {"medians_ms": [0.69, 0.6, 0.5, 0.5], "drift_ms_per_s": -97.0},
     CauseCode.RATE_MISSED: {"missed_rate": True, "sent_per_s": 5000.0},
@@ -107,6 +108,15 @@ def test_up_to_its_threshold_a_case_is_valid(still_good: dict[str, Any]) -> None
 def test_latencies_below_zero_are_an_error_of_clocks() -> None:
     _, [cause] = validity(replace(GOOD, below_zero_count=3))
     assert (cause.code, cause.figures["below_zero_count"]) == (CauseCode.CLOCK_ERROR, 3)
+
+
+def test_a_fault_that_was_begun_and_not_done_is_named_for_both() -> None:
+    _, causes = validity(replace(GOOD, fault_count=2, failed_fault_count=1))
+    assert [cause.code for cause in causes] == [
+        CauseCode.FAULT_NOT_AS_PLANNED,
+        CauseCode.FAULT_DURING_MEASURING,
+    ]
+    assert [cause.figures["fault_count"] for cause in causes] == [1, 2]
 
 
 def test_a_case_that_broke_is_incomplete_whatever_it_sent() -> None:

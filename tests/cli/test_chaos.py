@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import typer
 import yaml
 
 from streamgauge.cli import chaos
-from streamgauge.cli.chaos_trials import Promises, Trial
+from streamgauge.cli.chaos_trials import FAILED, Promises, Trial
 from streamgauge.core.errors import SystemFailed
 from streamgauge.core.run_dir import RunDir
 from streamgauge.faults.random_schedule import DRAW, random_schedule
@@ -20,12 +22,18 @@ from tests.proof import PROOF
 
 from .streamgauge_command import in_process, one_run, streamgauge
 
+LOST = frozenset({"lost_write"})
+
 
 class Runs:
-    """What would be run; it breaks whenever the culprit is among the faults, and later ends in an error."""
+    """What would be run; it breaks whenever the culprit is among the faults, and later ends in an error.
+    Without the culprit it breaks in other ways."""
 
-    def __init__(self, culprit: float | None, error: Exception | None = None) -> None:
+    def __init__(
+        self, culprit: float | None, error: Exception | None = None, otherwise: frozenset[str] = frozenset()
+    ) -> None:
         self.culprit, self.error, self.faults = culprit, error, list[list[float]]()
+        self.otherwise = otherwise
 
     def __call__(self, workload: Workload, **how: Any) -> Trial:
         faults = [fault.at for fault in workload.load.faults]  # type: ignore[attr-defined]
@@ -33,8 +41,8 @@ class Runs:
         if self.error is not None and len(self.faults) > 3:
             raise self.error
         is_broken = self.culprit is not None and self.culprit in faults
-        broken = Trial(RunDir("r"), Promises.BROKEN, ("1 lost write",))
-        return broken if is_broken else Trial(RunDir("r"), Promises.KEPT)
+        broke = LOST if is_broken else self.otherwise
+        return Trial(RunDir("r"), Promises.BROKEN if broke else Promises.KEPT, tuple(broke), broke)
 
 
 def test_the_workload_of_a_seed_is_always_the_same_and_asks_for_every_promise() -> None:
@@ -71,6 +79,47 @@ def test_what_breaks_is_made_small_and_told_as_a_workload(monkeypatch: pytest.Mo
 
     assert done.returncode == 1
     assert [fault["at"] for fault in yaml.safe_load(done.stdout)["load"]["faults"]] == [culprit]
+
+
+@pytest.mark.parametrize(
+    ("otherwise", "left"), [(frozenset({FAILED}), 1), (LOST, 0)], ids=["another way", "the same way"]
+)
+def test_only_what_breaks_in_the_same_way_is_the_same(
+    otherwise: frozenset[str], left: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also without any fault: then none is to blame."""
+    culprit = random_schedule(5, 300, 3, 3)[4]["at"]
+    monkeypatch.setattr(chaos, "_run", Runs(culprit, otherwise=otherwise))
+
+    done = in_process("chaos", "--seed", "5", "--for", "5m", "--shrink-runs", "40")
+
+    faults = yaml.safe_load(done.stdout)["load"].get("faults", [])
+    assert [fault["at"] for fault in faults] == [culprit][:left]
+    assert ("it breaks without any fault" in done.stderr) == (left == 0)
+    assert "run once more, what is left broke again" in done.stderr
+
+
+@pytest.mark.parametrize("most", range(5))
+def test_no_more_runs_are_made_than_were_asked_for(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    schedule = random_schedule(5, 300, 3, 3)
+    runs = Runs(schedule[4]["at"])
+    monkeypatch.setattr(chaos, "_run", runs)
+
+    done = in_process("chaos", "--seed", "5", "--for", "5m", "--shrink-runs", str(most))
+
+    assert len(runs.faults) == 1 + most
+    assert ("run once more" in done.stderr) == (most > 1)
+
+
+def test_what_breaks_by_chance_is_said_to() -> None:
+    trials = [Trial(RunDir("r"), Promises.KEPT), Trial(RunDir("r"), Promises.KEPT)]
+    first = Trial(RunDir("r"), Promises.BROKEN, ("1 lost write",), LOST)
+    told = io.StringIO()
+
+    with redirect_stderr(told), redirect_stdout(io.StringIO()):
+        chaos._shrink([{"at": 1}], first, lambda faults: trials.pop(), 12, str)
+
+    assert "did not break: chance has a part" in told.getvalue()
 
 
 def test_what_nobody_can_decide_is_neither_kept_nor_broken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,14 @@ def without(**known: Any) -> FaultRecord:
         (OK, DONE, CaseVerification(case="001", findings=(ALLOWED,)), Promises.KEPT, ""),
         (OK, DONE, CaseVerification(case="001", findings=(LOST,)), Promises.BROKEN, "1,200 lost write"),
         (CaseStatus("failed", "no leader"), DONE, None, Promises.BROKEN, "the case failed: no leader"),
+        # A broker that did not come back, and what broke before any fault, are no word on the promises.
+        (
+            CaseStatus("failed", "no leader"),
+            without(problem="broker-1 did not start again"),
+            None,
+            Promises.NOT_DECIDABLE,
+            "the case is failed: no leader",
+        ),
         # Broken is broken, however far it came.
         (
             CaseStatus("partial", "timed out"),
@@ -97,7 +105,43 @@ def test_kept_is_only_what_was_done_and_looked_at(
     trial = trial_of(run_of(tmp_path, case, DONE, fault, found=found))
 
     assert trial is not None
-    assert (trial.promises, trial.why) == (promises, (why,) if why else ())
+    assert trial.promises is promises
+    assert trial.why[:1] == ((why,) if why else ())
+    assert len(trial.why) <= 1 or case.status == "failed"
+    assert bool(trial.broke) == (promises is Promises.BROKEN)
+
+
+@pytest.mark.parametrize("faults", [(), (FaultRecord(kind="broker_kill", planned_at_s=5),)])
+def test_a_case_that_failed_before_any_fault_says_nothing_of_the_promises(
+    faults: tuple[FaultRecord, ...], tmp_path: Path
+) -> None:
+    failed = CaseStatus("failed", "topic t could not be made")
+
+    trial = trial_of(run_of(tmp_path, failed, *faults, found=None))
+
+    assert trial is not None
+    assert trial.promises is Promises.NOT_DECIDABLE
+    assert trial.why[0] == "the case is failed: topic t could not be made"
+
+
+def test_a_run_breaks_like_another_by_what_broke(tmp_path: Path) -> None:
+    lost, other = (
+        trial_of(run_of(tmp_path / name, OK, DONE, found=CaseVerification(case="001", findings=findings)))
+        for name, findings in (
+            ("lost", (LOST,)),
+            ("other", (LOST, Finding(kind=FindingKind.CORRUPT, count=1))),
+        )
+    )
+    failed = trial_of(run_of(tmp_path / "failed", CaseStatus("failed", "no leader"), DONE, found=None))
+    kept = trial_of(run_of(tmp_path / "kept", OK, DONE))
+
+    assert lost is not None
+    assert other is not None
+    assert failed is not None
+    assert kept is not None
+    assert other.breaks_like(lost)
+    assert not failed.breaks_like(lost)
+    assert not kept.breaks_like(lost)
 
 
 def test_where_no_fault_is_noted_nothing_is_kept(tmp_path: Path) -> None:

@@ -117,6 +117,24 @@ def test_a_machine_without_cpu_left_is_named(measured: Measured) -> None:
     assert code == NOT_OK_EXIT_CODE
 
 
+@pytest.mark.spark
+def test_a_fault_that_never_came_is_named_and_no_pass(run_here: Streamgauge, tmp_path: Path) -> None:
+    faults = [{"kind": "topic_delete", "at": "10m"}]
+    file, out = tmp_path / "trouble.yaml", tmp_path / "runs"
+    # Nobody knows beforehand that it takes less than ten minutes.
+    load = {"messages": 1500, "rate": "unlimited", "warm_up_messages": 0, "faults": faults}
+    file.write_text(yaml.safe_dump(REAL_TIME | {"load": load}))
+
+    done = run_here("run", file, "--out", out)
+
+    document = results_document(RunDir.open(str(one_run(out))))
+    assert isinstance(document, CasesDocument)
+    [case] = document.cases
+    assert done.returncode == NOT_DECIDABLE_EXIT_CODE, done.stderr
+    assert causes(case)["fault_not_as_planned"] == {"fault_count": 1}
+    assert "fault_during_measuring" not in causes(case)
+
+
 @contextmanager
 def burners() -> Iterator[Callable[[bool], None]]:
     """Whether every core is to be kept busy from now on; it ends with the context, or with us."""

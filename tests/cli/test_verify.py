@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,6 +73,42 @@ def test_a_case_that_did_not_end_neither_passes_nor_fails(
     assert ("none lost" in done.stdout) == recorded
 
 
+@pytest.mark.parametrize(
+    ("load", "question", "claims"),
+    [
+        (
+            {"consumers": 0},
+            "what arrives: there is no consumer",
+            "nothing can be said of what became of them",
+        ),
+        (
+            {"completions": False},
+            "lost writes: producers were not told what became of their messages",
+            "none written twice, none out of order, offsets agree",
+        ),
+    ],
+)
+def test_what_nobody_looked_at_does_not_pass_and_is_not_claimed(
+    load: dict[str, Any], question: str, claims: str, tmp_path: Path
+) -> None:
+    made = clean_log("unanswered", 1)
+    case = made.events()
+    case.load = made.load | load
+    if not case.planned("001").load.consumer_count:
+        case.receives = []
+    if not case.planned("001").load.completions:
+        case.sends = [send | {"acked_ns": None, "error": None} for send in case.sends]
+    run = Recorded(tmp_path)
+    run.add(case)
+    run.write()
+
+    done = in_process("verify", run.run.location)
+
+    assert done.returncode == 5
+    assert f": {claims}. Not checked: {question}." in done.stdout
+    assert "none lost" not in done.stdout
+
+
 def test_a_case_that_ended_well_with_nothing_in_it_says_nothing(tmp_path: Path) -> None:
     run = Recorded(tmp_path)
     run.add(CaseEvents("empty"))
@@ -91,6 +128,36 @@ def test_a_case_that_did_not_end_and_lost_something_fails(tmp_path: Path) -> Non
     run.write()
 
     assert in_process("verify", run.run.location, "--quiet").returncode == 1
+
+
+CUT_OFF = CaseStatus("partial", "cut off", is_cut_off=True)
+
+
+@pytest.mark.parametrize(
+    ("partitions", "status", "count", "code"),
+    [(2, CUT_OFF, "unseen", 5), (1, CUT_OFF, "lost_write", 1), (2, CaseStatus("ok"), "lost_write", 1)],
+    ids=["read of another partition", "read of the same one", "all were read to their ends"],
+)
+def test_without_offsets_only_what_was_read_behind_a_message_says_that_it_is_lost(
+    partitions: int, status: CaseStatus, count: str, code: int, tmp_path: Path
+) -> None:
+    """acks=0: the reader of one partition was ahead of the other's when the run was cut off."""
+    load = {"messages": 10, "acks": "0", "topics": {"partitions": partitions}}
+    case = CaseEvents("one", load=load, status=status)
+    for sequence in range(10):
+        send = case.send(sequence, partition=None, offset=None)
+        if sequence % 2:
+            case.receive(send, partition=0, offset=sequence)
+    run = Recorded(tmp_path)
+    run.add(case)
+    run.write()
+
+    accounting = run.analyze().row("accounting", "one", scope="case", phase="measure")
+    done = in_process("verify", run.run.location)
+
+    assert (accounting[count], accounting["lost_write"] + accounting["unseen"]) == (5, 5)
+    assert f"5 {count.replace('_', ' ')}" in done.stdout
+    assert done.returncode == code
 
 
 @pytest.mark.parametrize(("flags", "code"), [((), 0), (("--strict",), 1)])

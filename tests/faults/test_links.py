@@ -75,6 +75,20 @@ def test_what_is_wrong_is_what_the_workload_says_and_is_taken_back(
     assert fault_class(kind).equipment(found.spec) == Equipment(links=True)
 
 
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [("link_delay", {"jitter": "10ms"}), ("link_stall", {"chance": 0.5, "stall": "1s"})],
+)
+def test_what_is_drawn_is_the_same_for_the_same_fault(
+    links: Recorded, linked: Scene, kind: str, fields: dict[str, Any]
+) -> None:
+    for given in (fields, fields, fields | {"broker": "broker-1"}):
+        fault(linked, kind, **given).begin()
+
+    drawn = [[condition.added_s() for _ in range(50)] for _, condition in links.now.values()]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
 def test_the_link_of_a_leader_is_the_one_that_leads_when_it_happens(links: Recorded, linked: Scene) -> None:
     found = fault(linked, "link_cut", broker="leader", direction="to_client")
 

@@ -23,6 +23,15 @@ def test_a_case_keeps_the_last_word_on_its_faults_beside_others(tmp_path: Path) 
     assert read_faults(run) == {"001": (done,), "002": (planned,)}
 
 
+def test_what_went_as_planned_was_done_and_has_no_problem() -> None:
+    planned = FaultRecord(kind="broker_kill", planned_at_s=3)
+    begun = planned.model_copy(update={"began_ns": 5})
+    done = begun.model_copy(update={"done_ns": 6})
+    stuck = done.model_copy(update={"problem": "broker-2 did not start again"})
+
+    assert [one.went_as_planned for one in (planned, begun, done, stuck)] == [False, False, True, False]
+
+
 def test_a_run_without_faults_has_none(tmp_path: Path) -> None:
     assert read_faults(RunDir.create(str(tmp_path), "plain")) == {}
 

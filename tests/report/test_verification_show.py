@@ -6,11 +6,19 @@ from io import StringIO
 
 from rich.console import Console
 
-from streamgauge.core.findings import CaseVerification, Example, Finding, FindingKind, Verification
+from streamgauge.core.findings import (
+    CaseVerification,
+    Example,
+    Finding,
+    FindingKind,
+    Question,
+    Verification,
+)
 from streamgauge.report.medium import Tone
 from streamgauge.report.shown import Note
 from streamgauge.report.shown_tables import Table
 from streamgauge.report.verification_show import (
+    CLAIMS,
     FINDING_MEANINGS,
     FINDING_NAMES,
     example_text,
@@ -33,6 +41,14 @@ def case(*findings: Finding) -> CaseVerification:
 
 def test_every_kind_has_a_name_and_a_meaning() -> None:
     assert set(FINDING_NAMES) == set(FINDING_MEANINGS) == set(FindingKind)
+
+
+def test_nothing_is_claimed_of_a_question_that_nobody_answered() -> None:
+    assert set(CLAIMS) == set(Question)
+    for question, claim in CLAIMS.items():
+        without = case().model_copy(update={"unanswered": (question,), "is_decided": False})
+        assert claim not in verification_sentence(without)
+        assert all(other in verification_sentence(without) for other in {*CLAIMS.values()} - {claim})
 
 
 def test_a_clean_log_is_said_to_be_one() -> None:
@@ -70,6 +86,14 @@ def test_who_verified_nothing_does_not_say_that_nothing_was_lost() -> None:
     )
     assert isinstance(note, Note)
     assert note.tone is Tone.WARN
+
+
+def test_a_log_that_was_cut_back_is_said_to_be_one_though_all_of_it_was_read() -> None:
+    conflict = Finding(kind=FindingKind.INCONSISTENT_OFFSETS, count=7912)
+    gone = case(conflict).model_copy(update={"cut_back": 7912})
+
+    assert "the offsets of 7,912 acknowledged messages were given to others" in verification_sentence(gone)
+    assert "cut back" not in verification_sentence(case(conflict))
 
 
 def test_the_command_prints_every_example() -> None:

@@ -22,7 +22,7 @@ from streamgauge.payload.messages import reader_of
 from streamgauge.payload.reading import Identities, MessageReader
 from streamgauge.plan.agent_tasks import AgentTask, Stream
 from streamgauge.recording.columns import ReceiveColumns
-from streamgauge.tables.events import INTACT
+from streamgauge.tables.events import DEALT_MARK, DRAINED_MARK, INTACT
 
 _POLL_S = 0.1
 _PROVE_S = 0.05
@@ -63,6 +63,7 @@ class Receiving:
         )
         self._reader = reader_of(load.message, assignment.tag, self.client.clock)
         self._into_columns = self._column_reader(assignment.tag)
+        self._in_group, self._dealt = assignment.group is not None, 0
         self._keeps = driver.capabilities.replayable
         self._settles_first = settles(load, driver)
         """Then it is known only in the end when measuring began."""
@@ -90,13 +91,15 @@ class Receiving:
         self._diary.mark("measure_end", clock.now_ns(), self.number)
         if not rendezvous.stopping():
             self._drain(rendezvous)
-        self._diary.mark("drained", clock.now_ns(), self.number)
+        self._diary.mark(DRAINED_MARK, clock.now_ns(), self.number)
 
     def take(self, timeout_s: float) -> bool:
         """Record what is there; wait for the first record as long as `timeout_s`."""
         if self._into_columns is not None:
             return self._take_into_columns(self._into_columns, timeout_s)
         records = self.client.poll(timeout_s)
+        if self._in_group:
+            self._note_deals()
         if records is None:
             return False
         received_ns = self.client.clock.now_ns()
@@ -122,6 +125,13 @@ class Receiving:
         latencies_ns = received_ns - found.intended_ns
         self._tell(received_ns, found.state == INTACT, found.sequence, found.producer, latencies_ns)
         return True
+
+    def _note_deals(self) -> None:
+        """Before what came with it is stamped: whoever goes back does so after this."""
+        dealt = self.client.dealt_count() or 0
+        for _ in range(dealt - self._dealt):
+            self._diary.mark(DEALT_MARK, self.client.clock.now_ns(), self.number)
+        self._dealt = dealt
 
     def _take_few(self, records: Received, values: list[bytes], received_ns: int) -> None:
         """The same, one by one: for a few, arrays cost more than the records."""

@@ -114,6 +114,7 @@ def _planned(case: Case, ended: CaseStatus | None) -> Row:
         "rested": None if case.warm_up is None else case.warm_up.rested,
         "slots_ms": [] if case.warm_up is None else case.warm_up.measured_slots_ms,
         "fault_count": sum(record.began_ns is not None for record in case.faults),
+        "failed_fault_count": sum(not record.went_as_planned for record in case.faults),
     }
 
 

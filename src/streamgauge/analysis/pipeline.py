@@ -121,6 +121,7 @@ def _analyze_messages(
     rolled: Mapping[str, RollUp],
 ) -> None:
     """The tables in the order in which they need each other."""
+    plan = _with_ends(run, plan)
     samples, marks = (read_few_events(run, table) for table in (events.SAMPLES, events.MARKS))
     moments = marks.to_pylist()
     fed = _feed(spark, run, plan, found, agent_clocks(moments), rolled_to(run, rolled))
@@ -144,6 +145,14 @@ def _analyze_messages(
         write_rows(run, table, pa.Table.from_pylist(rows, schema=table.arrow_schema()))
     verified = verify(run, plan, of_messages(found), rolled)
     fault_figures(run, plan, fed.starts_ns, verified.written_again)
+
+
+def _with_ends(run: RunDir, plan: Plan) -> Plan:
+    """The same, with what is known of how cases ended."""
+    ended = read_status(run).cases
+    whole = {name for name, status in ended.items() if status.is_whole}
+    cases = tuple(case.model_copy(update={"is_whole": case.id in whole}) for case in plan.cases)
+    return plan.model_copy(update={"cases": cases})
 
 
 def of_messages(found: Sequence[RowGroup]) -> list[RowGroup]:

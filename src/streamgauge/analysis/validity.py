@@ -63,7 +63,9 @@ class Judged:
     """The warm-up went on until the load was at rest; False: it came to its limit before; None: nobody
     looked."""
     fault_count: int = 0
-    """Faults that were done to the system meanwhile."""
+    """Faults that were begun meanwhile: what could not be done may have left its marks, too."""
+    failed_fault_count: int = 0
+    """Faults that never began, could not be done, or not be taken back."""
     medians_ms: Sequence[float] = ()
     """Of each second that was measured, in their order."""
     slots_ms: Sequence[float] = ()
@@ -90,6 +92,8 @@ def validity_causes(case: Judged) -> Iterator[Cause]:
     """The gravest first. What a load without pace is quoted for is its rate: its latency is of its queue."""
     yield from _incomplete(case)
     yield from _host_trouble(case)
+    if case.failed_fault_count:
+        yield cause(CauseCode.FAULT_NOT_AS_PLANNED, fault_count=case.failed_fault_count)
     if case.fault_count:
         # What a fault does to rest, rate and schedule is what it was done for: the one cause of all that.
         yield cause(CauseCode.FAULT_DURING_MEASURING, fault_count=case.fault_count)

@@ -91,6 +91,7 @@ def _judged(row: Row, missed_rate: bool, wanted_per_s: float | None, limit: Limi
         noise_floor_p99_ms=row["noise_floor_ms"],
         rested=row["rested"],
         fault_count=row["fault_count"],
+        failed_fault_count=row["failed_fault_count"],
         medians_ms=row[f"{leg}_medians_ms"],
         slots_ms=row["slots_ms"],
         drift_ms_per_s=row["drift_ms_per_s"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -11,6 +11,9 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, read_status
 from streamgauge.plan.fault_file import FaultRecord, read_faults
 from streamgauge.report.result_tables import read_verification
+
+FAILED = "failed"
+"""Of what broke, beside the kinds of findings: clients gave up."""
 
 
 class Promises(StrEnum):
@@ -25,6 +28,11 @@ class Trial:
     promises: Promises
     why: tuple[str, ...] = ()
     """What is broken, or why it is not decidable."""
+    broke: frozenset[str] = frozenset()
+    """Which kinds of findings, or FAILED: by these one run is known to have broken as another did."""
+
+    def breaks_like(self, other: Trial) -> bool:
+        return self.promises is Promises.BROKEN and bool(self.broke & other.broke)
 
 
 def trial_of(run: RunDir) -> Trial | None:
@@ -34,20 +42,26 @@ def trial_of(run: RunDir) -> Trial | None:
         return None
     [(name, case)] = cases.items()
     found = None if case.status == "failed" else read_verification(run)
-    if broken := tuple(_broken(case, found)):
-        return Trial(run, Promises.BROKEN, broken)
-    unsure = tuple(_unsure(case, found, read_faults(run).get(name, ())))
+    faults = read_faults(run).get(name, ())
+    if broken := list(_broken(case, found, faults)):
+        words = tuple(why for _, why in broken)
+        return Trial(run, Promises.BROKEN, words, frozenset(kind for kind, _ in broken))
+    unsure = tuple(_unsure(case, found, faults))
     return Trial(run, Promises.NOT_DECIDABLE if unsure else Promises.KEPT, unsure)
 
 
-def _broken(case: CaseStatus, found: Verification | None) -> Iterator[str]:
-    """A case that fails is no promise kept: clients gave up, whatever the log says."""
-    if case.status == "failed":
-        yield f"the case failed: {case.reason}"
+def _broken(
+    case: CaseStatus, found: Verification | None, faults: Sequence[FaultRecord]
+) -> Iterator[tuple[str, str]]:
+    """Kinds and words. A case that fails is no promise kept: clients gave up, whatever the log says. But only
+    a fault that went as planned can have made them: not one that never began, or left its broker down."""
+    has_begun = any(fault.began_ns is not None for fault in faults)
+    if case.status == "failed" and has_begun and not any(fault.problem for fault in faults):
+        yield FAILED, f"the case failed: {case.reason}"
     for verified in found.cases if found is not None else ():
         for finding in verified.findings:
             if finding.allowed_by is None:
-                yield f"{finding.count:,} {finding.kind.replace('_', ' ')}"
+                yield finding.kind, f"{finding.count:,} {finding.kind.replace('_', ' ')}"
 
 
 def _unsure(case: CaseStatus, found: Verification | None, faults: Iterable[FaultRecord]) -> Iterator[str]:

@@ -20,9 +20,11 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.core.run_tags import tag_run
 from streamgauge.core.stages import Stage, stages_text
 from streamgauge.core.status import note_stages
+from streamgauge.core.verdicts import CauseCode
 from streamgauge.launch.live_wish import LiveMode, LiveWish
 from streamgauge.launch.run_cycle import RunCycle
 from streamgauge.report.console_renderer import print_shown
+from streamgauge.report.document import Document
 from streamgauge.spec.loading import dump_yaml
 from streamgauge.spec.workload import Workload
 
@@ -146,4 +148,14 @@ def _report(cycle: RunCycle, notes: Console, quiet: bool) -> int:
     notes.print(f"report: {page}", highlight=False, soft_wrap=True)
     if document.status != "ok" or document.objectives is Outcome.MISSED:
         return NOT_OK_EXIT_CODE
-    return NOT_DECIDABLE_EXIT_CODE if document.objectives is Outcome.NOT_DECIDABLE else 0
+    is_open = document.objectives is Outcome.NOT_DECIDABLE or _lacks_a_fault(document)
+    return NOT_DECIDABLE_EXIT_CODE if is_open else 0
+
+
+def _lacks_a_fault(document: Document) -> bool:
+    """What a fault costs is not known of one that was not done, however well the rest went."""
+    return any(
+        found.code is CauseCode.FAULT_NOT_AS_PLANNED
+        for part in document.parts.values()
+        for found in part.validity.causes
+    )

@@ -27,6 +27,15 @@ class FindingKind(StrEnum):
     REDELIVERED = "redelivered"
 
 
+class Question(StrEnum):
+    """What a verification answers; a finding says no, and no finding says yes where it was looked at."""
+
+    LOSS = "loss"
+    COPIES = "copies"
+    ORDER = "order"
+    OFFSETS = "offsets"
+
+
 class _Value(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -67,14 +76,20 @@ class CaseVerification(_Value):
     """intact records that were looked at"""
     partitions: int = 0
     """that something was read of"""
+    cut_back: int = 0
+    """acknowledged messages whose offset was given to another one: the log was cut back, and they are gone
+    from it, even those that were read before and so are not lost writes"""
     rolled_up: int = 0
     """messages that were judged while the case ran, and are counted in histograms of each second since"""
     rolled_up_kept: int = 0
     """of these: the slowest and those around faults, which have a row each all the same"""
     not_checked: tuple[str, ...] = ()
     """which questions nobody could answer, and why"""
+    unanswered: tuple[Question, ...] = ()
+    """of these questions, those that are about what was recorded: nothing is claimed of them"""
     is_decided: bool = True
-    """whether it ended as planned, and anything was acknowledged or received; else no finding is no proof"""
+    """whether it ended as planned, anything was acknowledged or received, and every question that concerns
+    its transport was answered; else no finding is no proof"""
     findings: tuple[Finding, ...] = ()
 
     @property

@@ -58,6 +58,7 @@ class CauseCode(StrEnum):
     MISSING = "missing"
     TRIALS_FAILED = "trials_failed"
     # Validity.
+    FAULT_NOT_AS_PLANNED = "fault_not_as_planned"
     FAULT_DURING_MEASURING = "fault_during_measuring"
     NOT_AT_REST = "not_at_rest"
     NEVER_SETTLED = "never_settled"

@@ -47,3 +47,7 @@ class AsyncConsumer(AsyncClient):
 
     @abstractmethod
     async def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool: ...
+
+    def dealt_count(self) -> int | None:
+        """Also asked from another thread."""
+        return None

@@ -287,6 +287,11 @@ class Consumer(ABC, ClientFacts):
     def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
         """Has all been read that was there, up to these ends by (topic, partition)?"""
 
+    def dealt_count(self) -> int | None:
+        """How often a group has given it partitions: each time it may begin at a place that was read before.
+        None: it is in no group, or the library does not tell."""
+        return None
+
     @abstractmethod
     def close(self) -> None: ...
 

@@ -174,3 +174,6 @@ class BlockingConsumer(_Blocking, Consumer):
 
     def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
         return self._thread.run(self._client.caught_up(ends), _GRACE_S)
+
+    def dealt_count(self) -> int | None:
+        return self._client.dealt_count()

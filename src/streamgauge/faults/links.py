@@ -6,6 +6,7 @@ The launcher and the brokers among themselves do not use these links: what is hi
 from __future__ import annotations
 
 from abc import abstractmethod
+from random import Random
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -32,6 +33,11 @@ class LinkSpec(FaultSpec):
     @property
     def ways(self) -> frozenset[Way]:
         return frozenset(Way) if self.direction == BOTH else frozenset({Way(self.direction)})
+
+    @property
+    def random(self) -> Random:
+        """The same for the same fault of a workload, which is what a seed of `chaos` makes."""
+        return Random(self.model_dump_json())
 
 
 class LinkDelaySpec(LinkSpec):
@@ -114,7 +120,8 @@ class LinkDelay(_OfALink):
 
     def _condition(self) -> Condition:
         assert isinstance(self.spec, LinkDelaySpec)
-        return Condition(delay_s=self.spec.delay, jitter_s=self.spec.jitter, ways=self.spec.ways)
+        spec = self.spec
+        return Condition(delay_s=spec.delay, jitter_s=spec.jitter, ways=spec.ways, random=spec.random)
 
 
 class LinkThrottle(_OfALink):
@@ -134,7 +141,8 @@ class LinkStall(_OfALink):
 
     def _condition(self) -> Condition:
         assert isinstance(self.spec, LinkStallSpec)
-        return Condition(stall_chance=self.spec.chance, stall_s=self.spec.stall, ways=self.spec.ways)
+        spec = self.spec
+        return Condition(stall_chance=spec.chance, stall_s=spec.stall, ways=spec.ways, random=spec.random)
 
 
 class LinkCut(_OfALink):

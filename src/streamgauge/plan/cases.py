@@ -73,6 +73,8 @@ class Case(SpecModel):
 
     faults: tuple[FaultRecord, ...] = ()
     """What was done to its system meanwhile; known when the case has been run."""
+    is_whole: bool = True
+    """All agents came to an end of their own; known when the case has been run."""
 
     _own_work = field_validator("work", mode="before")(own_work)
 

@@ -40,6 +40,11 @@ class FaultRecord(SpecModel):
         is_refused = self.done_ns is None and self.problem is not None
         return None if is_refused else self.began_ns
 
+    @property
+    def went_as_planned(self) -> bool:
+        """It was done, and nothing went wrong with it."""
+        return self.done_ns is not None and self.problem is None
+
 
 _FAULTS: TypeAdapter[dict[str, tuple[FaultRecord, ...]]] = TypeAdapter(dict[str, tuple[FaultRecord, ...]])
 

@@ -107,6 +107,11 @@ def _incomplete(cause: Cause) -> str:
     return "it did not finish"
 
 
+def _fault_not_as_planned(cause: Cause) -> str:
+    count = plural(int(cause.figures["fault_count"]), "fault")
+    return f"{count} did not go as planned: it measured something else than the workload says"
+
+
 def _fault_during_measuring(cause: Cause) -> str:
     count = plural(int(cause.figures["fault_count"]), "fault")
     return f"fault during measuring: {count} planned; quote what they cost, but no steady figure"
@@ -274,6 +279,7 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
     CauseCode.OUT_OF_ORDER: _counted("messages received out of order"),
     CauseCode.MISSING: _counted("messages missing"),
     CauseCode.TRIALS_FAILED: _trials_failed,
+    CauseCode.FAULT_NOT_AS_PLANNED: _fault_not_as_planned,
     CauseCode.FAULT_DURING_MEASURING: _fault_during_measuring,
     CauseCode.NOT_AT_REST: _not_at_rest,
     CauseCode.NEVER_SETTLED: _never_settled,
@@ -369,6 +375,7 @@ _ADVICE = {
     CauseCode.NOT_AT_REST: "lengthen the warm-up, or lower the rate until it settles",
     CauseCode.NEVER_SETTLED: "raise --warm-up-limit, lower the rate, or stop other programs on this machine",
     CauseCode.TOO_SHORT: "measure longer, or let it warm up until it is at rest (auto)",
+    CauseCode.FAULT_NOT_AS_PLANNED: "see the problem of each fault, and run it again",
     CauseCode.FAULT_DURING_MEASURING: "quote what the faults cost; for steady figures, run it without them",
     CauseCode.RATE_MISSED: "lower the rate, or add producers",
     CauseCode.GENERATOR_LATE: "lower the rate, stop other work on this machine, or set load.precedence",

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from streamgauge.core.findings import CaseVerification, Example, Finding, FindingKind, Verification
+from streamgauge.core.findings import (
+    CaseVerification,
+    Example,
+    Finding,
+    FindingKind,
+    Question,
+    Verification,
+)
 from streamgauge.report.medium import Tone
 from streamgauge.report.quantities import count_text, plural
 from streamgauge.report.shown import Block, Heading, Note
@@ -37,6 +44,14 @@ FINDING_MEANINGS = {
     FindingKind.NONMONOTONIC_POLL: "a consumer went back to an offset at or before its last one",
     FindingKind.REDELIVERED: "read again at the same offset",
 }
+CLAIMS = {
+    Question.LOSS: "none lost",
+    Question.COPIES: "none written twice",
+    Question.ORDER: "none out of order",
+    Question.OFFSETS: "offsets agree",
+}
+"""What is said where nothing was found, of questions that were answered."""
+_ALL_WELL = "none lost, none written twice, order and offsets agree"
 _SHOWN_EXAMPLES = 3
 
 
@@ -54,14 +69,30 @@ def verification_sentence(found: CaseVerification) -> str:
     if not (found.acked or found.received or found.findings):
         words = "nothing was verified."
     elif not found.findings:
-        words = f"{looked}: none lost, none written twice, order and offsets agree."
+        words = f"{looked}: {_claims(found)}."
     else:
         parts = ", ".join(f"{count_text(one.count)} {FINDING_NAMES[one.kind]}" for one in found.findings)
         words = f"{looked}: {parts}."
         if found.is_good:
             words += " No promise is broken: what was found, the settings allow."
     unchecked = "".join(f" Not checked: {one}." for one in found.not_checked)
-    return words + _rolled_up(found) + unchecked
+    return words + _cut_back(found) + _rolled_up(found) + unchecked
+
+
+def _claims(found: CaseVerification) -> str:
+    if not found.unanswered:
+        return _ALL_WELL
+    said = [claim for question, claim in CLAIMS.items() if question not in found.unanswered]
+    return ", ".join(said) or "nothing can be said of what became of them"
+
+
+def _cut_back(found: CaseVerification) -> str:
+    if not found.cut_back:
+        return ""
+    return (
+        f" The log was cut back: the offsets of {plural(found.cut_back, 'acknowledged message')} were given"
+        " to others; whoever reads the log now does not find them, even those that were read before."
+    )
 
 
 def _rolled_up(found: CaseVerification) -> str:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import random
 import socket
 import struct
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from random import Random
 
 from streamgauge.core.errors import SystemFailed
 
@@ -49,11 +49,14 @@ class Condition:
     is_refusing: bool = False
     """Who comes is sent away."""
     ways: frozenset[Way] = frozenset(Way)
+    random: Random = field(default_factory=Random, compare=False)
+    """What jitter and stalls are drawn from, for all connections together."""
 
     def added_s(self) -> float:
         """How much later a piece comes."""
-        stall_s = self.stall_s if self.stall_chance and random.random() < self.stall_chance else 0.0
-        return self.delay_s + (random.uniform(0, self.jitter_s) if self.jitter_s else 0.0) + stall_s
+        draw = self.random
+        stall_s = self.stall_s if self.stall_chance and draw.random() < self.stall_chance else 0.0
+        return self.delay_s + (draw.uniform(0, self.jitter_s) if self.jitter_s else 0.0) + stall_s
 
 
 class _Link:

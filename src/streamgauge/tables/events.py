@@ -21,6 +21,10 @@ PLANNED_ABORT = f"{ABORTED}: as the workload wants it"
 """The whole `error` of one that was aborted on purpose: no failure."""
 
 CLOCK_MARK = "clock"
+DEALT_MARK = "dealt"
+"""A group gave partitions to this consumer: it begins where its driver says that members do."""
+DRAINED_MARK = "drained"
+"""A consumer's last moment: all before it are there."""
 """A mark that is only a reading of the clock, taken by whoever leads the agent."""
 
 SENDS = Table(
@@ -94,7 +98,9 @@ MARKS = Table(
         Column("number", "int32", "its number among its kind: `producer` or `consumer` in the other tables"),
         Column("host", "string", "name of the clock's host: same name, same clock"),
         Column("hostname", "string", "name of the machine, for people"),
-        Column("mark", "string", "connected, start, measure_begin, measure_end, drained; clock: a reading"),
+        Column(
+            "mark", "string", "connected, start, dealt, measure_begin, measure_end, drained; clock: a reading"
+        ),
         Column("at_ns", "int64", "when"),
         Column("cpu_s", "float64", "CPU seconds the agent process had used by then"),
         Column(

@@ -6,6 +6,8 @@ topics on.
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
@@ -63,6 +65,40 @@ class KafkaSuite(DriverSuite):
         assert not consumer.caught_up(driver.end_offsets((topic,), 2))
         assert sorted(consume_all(consumer, 200).ordinals()) == list(range(200))
         assert consumer.caught_up(driver.end_offsets((topic,), 2))
+        assert consumer.dealt_count()
+        producer.close()
+        consumer.close()
+        driver.remove_topics([topic])
+
+    def test_a_group_that_deals_anew_is_told_of(self, driver: Driver, topic: str) -> None:
+        driver.prepare_topics(Topics(name=topic, partitions=2), (topic,))
+        options = ConsumerOptions(0, (topic,), "ordinal", ((0, 0), (0, 1)), f"g-{topic}", {})
+        first = driver.consumer(options)
+        first.wait_ready(30)
+        before = first.dealt_count() or 0
+        second = driver.consumer(replace(options, number=1))
+        until = time.monotonic() + 60
+        while (first.dealt_count() or 0) == before and time.monotonic() < until:
+            first.poll(0.1)
+            second.poll(0.1)
+        assert (first.dealt_count() or 0) > before
+        first.close()
+        second.close()
+        alone = driver.consumer(replace(options, group=None))
+        assert alone.dealt_count() is None
+        alone.close()
+        driver.remove_topics([topic])
+
+    def test_a_reader_whose_place_is_no_more_does_not_pass_over_what_is_still_there(
+        self, driver: Driver, topic: str
+    ) -> None:
+        """As after an unclean election: the log is shorter than what was read of it."""
+        driver.prepare_topics(Topics(name=topic), (topic,))
+        producer = driver.producer(ProducerOptions(0, (topic,), "ordinal", "all", "none"))
+        produce_all(producer, Outgoing(0, [b"x"] * 100, ordinal_keys(0, 100), None))
+        options = ConsumerOptions(0, (topic,), "ordinal", ((0, 0),), None, {(0, 0): 1000})
+        consumer = driver.consumer(options)
+        assert sorted(consume_all(consumer, 100).ordinals()) == list(range(100))
         producer.close()
         consumer.close()
         driver.remove_topics([topic])

@@ -74,6 +74,14 @@ def test_a_log_that_was_cut_back_holds_two_messages_which_are_both_where_they_we
 
     assert found.conflict_count == 30
     assert not len(found.unread)
+    assert found.cut_back_count == 30
+
+
+def test_a_record_that_was_read_elsewhere_is_no_log_that_was_cut_back() -> None:
+    found, _ = looked_at(log(1), 5000)
+
+    assert found.conflict_count == 1
+    assert found.cut_back_count == 0
 
 
 def test_files_that_do_not_tell_their_offsets_are_read_whole() -> None:

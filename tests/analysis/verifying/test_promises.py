@@ -44,6 +44,8 @@ def test_what_nobody_promised_is_counted_but_no_broken_promise() -> None:
     for kind in FindingKind:
         assert (loose.allowed_by(kind) is not None) == (kind in MAY_BE_ALLOWED)
         assert Promises().allowed_by(kind) is None
+    for kind in (FindingKind.REDELIVERED, FindingKind.NONMONOTONIC_POLL):
+        assert loose.allowed_by(kind, went_back_unasked=True) is None
     for kind in (FindingKind.DUPLICATE, FindingKind.REORDERED):
         assert "not known" in str(Promises(is_idempotent=None).allowed_by(kind))
 

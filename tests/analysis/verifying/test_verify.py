@@ -11,13 +11,13 @@ from streamgauge.analysis.feeding.event_files import checked_events
 from streamgauge.analysis.feeding.here import feed_here
 from streamgauge.analysis.verifying import fates, log_places
 from streamgauge.analysis.verifying.verify import undecided, verify
-from streamgauge.core.findings import FindingKind, Verification
+from streamgauge.core.findings import FindingKind, Question, Verification
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.kafka.driver import ClientSettings
 from streamgauge.plan.plan_file import read_plan
 from streamgauge.tables import events
-from tests.analysis.recorded import CaseEvents, Recorded
+from tests.analysis.recorded import SECOND, START_NS, CaseEvents, Recorded
 from tests.analysis.verifying.logs import (
     CLEAN,
     DEFECTS,
@@ -101,6 +101,50 @@ ALLOWED: dict[Callable[[str, int], MadeLog], set[FindingKind]] = {
 """Nobody promised otherwise."""
 
 
+def read_again(times: int, dealt_at_s: list[int], *, is_drained: bool = True) -> CaseEvents:
+    """A member of a group that reads ten messages, and every 10 s once more the last three of them."""
+    case = CaseEvents("group", load={"subscription": "group"})
+    sent = [case.send(sequence) for sequence in range(10)]
+    for send in sent:
+        case.receive(send)
+    for again in range(1, times + 1):
+        for send in sent[-3:]:
+            case.receive(send, received_ns=START_NS + again * 10 * SECOND)
+    for at_s in dealt_at_s:
+        case.mark("consumer", 0, events.DEALT_MARK, START_NS + at_s * SECOND)
+    if is_drained:
+        case.mark("consumer", 0, events.DRAINED_MARK, START_NS + 100 * SECOND)
+    return case
+
+
+@pytest.mark.parametrize(
+    ("case", "is_allowed"),
+    [
+        (read_again(1, [-5, 9]), True),
+        (read_again(2, [-5, 9, 19]), True),
+        (read_again(2, [-5, -4, 9, 19]), True),
+        (read_again(1, [-5]), False),
+        (read_again(1, [-5, -4]), False),
+        (read_again(2, [-5, 9]), False),
+        (read_again(1, [-5, 11]), False),
+        # Libraries that tell nothing, and members that were killed with their last marks.
+        (read_again(1, []), True),
+        (read_again(1, [-5], is_drained=False), True),
+    ],
+)
+@pytest.mark.parametrize("rows_a_group", [3, 100])
+def test_a_member_goes_back_only_when_its_group_has_dealt_anew(
+    case: CaseEvents, is_allowed: bool, rows_a_group: int, tmp_path: Path
+) -> None:
+    found = verified(recorded(tmp_path, case, rows_a_group=rows_a_group)).cases[0]
+
+    back, again = found.findings
+    assert [one.kind for one in (back, again)] == [FindingKind.NONMONOTONIC_POLL, FindingKind.REDELIVERED]
+    assert [one.allowed_by is not None for one in (back, again)] == [is_allowed] * 2
+    assert back.count * 3 == again.count
+    assert back.examples[0].offset == 7
+
+
 def test_what_is_found_can_be_read_again_from_the_run_folder(tmp_path: Path) -> None:
     made = clean_log("one", 7)
     made.logs[0, 0].pop(3)
@@ -149,6 +193,18 @@ def test_what_is_beyond_what_can_be_kept_is_said(tmp_path: Path, monkeypatch: py
     copies, places = (one for one in case.not_checked if "beyond the first" in one)
     assert copies.endswith("beyond the first 0 that came more than once")
     assert places == "messages that are not where they were acknowledged, beyond the first 1"
+    assert case.unanswered == (Question.COPIES, Question.OFFSETS)
+    assert not case.is_decided
+
+
+def test_a_transport_without_a_log_promises_no_offsets(tmp_path: Path) -> None:
+    run = recorded(tmp_path, clean_log("one", 3).events())
+    run.run.write_json(run.run.environment, {"systems": {"t": {"capabilities": {"replayable": False}}}})
+
+    [case] = verified(run).cases
+
+    assert case.unanswered == (Question.OFFSETS,)
+    assert case.is_decided
 
 
 def test_a_case_that_was_not_run_as_planned_does_not_spoil_the_others() -> None:

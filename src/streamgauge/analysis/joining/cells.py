@@ -5,7 +5,7 @@ it is also of one second by each of a message's own times, because throughput co
 
 An acknowledged message of which no copy came, not even a damaged one, is a *lost write* when something behind
 it in its partition was read, else it is *unseen*. Where its place is not known (acks=0), its producer's order
-stands in for offsets.
+stands in for offsets, as far as it tells (`order_stands_in`).
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _passed(messages: Messages, rows: Integers) -> Bools:
     facts, offset = messages.facts, messages.offset
     return is_passed(
         facts.last_offsets,
-        facts.last_sequences,
+        facts.last_sequences if facts.has_order else {},
         topic=messages.topic[rows],
         place=messages.place[rows],
         offset=Nullable(offset.values[rows], offset.valid[rows]),
@@ -134,7 +134,7 @@ def is_passed(
     sequence: Integers,
 ) -> Bools:
     """Was something behind these messages, of which there is at least one, read? By offset, or by the
-    producer's order where that is not known."""
+    producer's order where that is not known. Without `last_sequences` that order tells nothing."""
     by_offset = _last(last_offsets, topic, place)
     by_sequence = _last(last_sequences, topic, producer)
     passed: Bools = np.where(offset.valid, by_offset > offset.values, by_sequence > sequence)

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamgauge.plan.cases import Case
+
 Place = tuple[int, int, int]
 """Topic, partition and offset."""
 Stream = tuple[int, int, int, int]
@@ -49,12 +51,20 @@ class CaseFacts:
     """By topic and partition."""
     last_sequences: Mapping[tuple[int, int], int] = field(default_factory=dict)
     """By topic and producer."""
+    has_order: bool = True
+    """As `order_stands_in` has it."""
 
     def topic_name(self, number: int) -> str:
         return self.topics[number] if number < len(self.topics) else f"topic-{number}"
 
     def topic_names(self, last: int) -> list[str]:
         return [self.topic_name(number) for number in range(last + 1)]
+
+
+def order_stands_in(case: Case, *, is_whole: bool) -> bool:
+    """Whether a producer's order tells what was behind a message of which nobody knows the place (acks=0):
+    what was read of one partition tells nothing of another, unless all were read to their ends."""
+    return is_whole or case.load.topics.partitions == 1
 
 
 def greatest(rows: pa.Table, by: str, what: str) -> dict[tuple[int, int], int]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from streamgauge.analysis.joining.buckets import BUCKETS, buckets_of
 from streamgauge.analysis.joining.cells import CELLS, cells_of
 from streamgauge.analysis.joining.columns import integers, on_reference
-from streamgauge.analysis.joining.facts import AgentClocks, CaseFacts, Stream, greatest
+from streamgauge.analysis.joining.facts import AgentClocks, CaseFacts, Stream, greatest, order_stands_in
 from streamgauge.analysis.joining.messages import Messages, join_messages
 from streamgauge.analysis.joining.strays import CLAIMED, STRAYS, claimed, unsent
 from streamgauge.analysis.joining.survey import Survey
@@ -97,4 +97,5 @@ def facts_of(case: Case, clocks: AgentClocks, survey: Survey, *, with_damage: bo
         },
         last_offsets=greatest(survey.reach, "partition", "last_offset"),
         last_sequences=greatest(survey.reach, "producer", "last_sequence"),
+        has_order=order_stands_in(case, is_whole=case.is_whole),
     )

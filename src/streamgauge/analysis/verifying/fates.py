@@ -5,17 +5,17 @@ The kernel has decided it; here are the places to look at.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamgauge.analysis.joining.cells import is_passed
 from streamgauge.analysis.joining.columns import integers, message_keys, nullable
+from streamgauge.analysis.joining.facts import order_stands_in
 from streamgauge.analysis.joining.groups import Bools, Integers
 from streamgauge.analysis.verifying.polls import Polls
 from streamgauge.core.findings import MOST_EXAMPLES, Example, FindingKind
+from streamgauge.plan.cases import Case
 from streamgauge.tables.events import ABORTED
 
 LOOKED_AT = [
@@ -38,10 +38,11 @@ MOST_REPEATED = 4_000_000
 class Fates:
     """Of the messages of one case."""
 
-    def __init__(self, topics: Sequence[str], consumers: int, polls: Polls, unread: Integers) -> None:
+    def __init__(self, case: Case, polls: Polls, unread: Integers, *, is_whole: bool) -> None:
         """`unread`: sorted keys of messages that nobody read where their ack says they are."""
-        self._numbers = {name: number for number, name in enumerate(topics)}
-        self._consumers, self._polls, self._unread = consumers, polls, unread
+        self._numbers = {name: number for number, name in enumerate(case.topics)}
+        self._consumers, self._polls, self._unread = case.load.consumer_count, polls, unread
+        self._has_order = order_stands_in(case, is_whole=is_whole)
         self.acked_count = self.copies_count = 0
         self.counts = dict.fromkeys(FindingKind, 0)
         self.examples: dict[FindingKind, list[Example]] = {kind: [] for kind in FindingKind}
@@ -87,7 +88,7 @@ class Fates:
         missing = messages.filter(pa.array(rows))
         found[rows] = is_passed(
             self._polls.last_offsets,
-            self._polls.last_sequences,
+            self._polls.last_sequences if self._has_order else {},
             topic=np.array([self._numbers.get(name, -1) for name in missing["topic"].to_pylist()]),
             place=nullable(missing, "partition").values,
             offset=nullable(missing, "offset"),

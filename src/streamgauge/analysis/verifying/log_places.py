@@ -42,6 +42,9 @@ class LogPlaces:
     unread: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
     """Keys of acknowledged messages that nobody read where the ack says they are; sorted."""
     has_all_unread: bool = True
+    cut_back_count: int = 0
+    """Acknowledged messages whose place another one was acknowledged at, too: the log was cut back, and all
+    but one of them are gone from it, also those that were read before."""
 
 
 def check_places(
@@ -150,6 +153,7 @@ def _compare(found: LogPlaces, acked: _Rows, read: _Rows) -> Integers:
             row = int(order[first[number]])
             other = int(order[np.flatnonzero(differs & (group == number))[0]])
             found.conflicts.append(_conflict((topic, partition, offset), key, row, other))
+        found.cut_back_count += _taken_again(group[order < count], ordered[order < count])
     read_there = np.zeros(len(first), bool)
     read_there[group[(order >= count) & ~differs]] = True
     is_unread = (order < count) & (~read_there[group] | differs)
@@ -176,6 +180,12 @@ def _without_conflicts(place: Integers, key: Integers, acked: int, places: int) 
     is_read[place[acked:]] = True
     unread: Integers = key[:acked][~is_read[place[:acked]]]
     return unread
+
+
+def _taken_again(group: Integers, keys: Integers) -> int:
+    """Of acks: how many messages beyond the first of each place there are."""
+    messages = np.unique(np.stack([group, keys], axis=1), axis=0)
+    return len(messages) - len(np.unique(group))
 
 
 def _read_as_said(group: Integers, keys: Integers, acked: Bools, read: Bools) -> Bools:

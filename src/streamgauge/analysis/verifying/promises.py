@@ -18,6 +18,7 @@ _UNCOMMITTED = "read_uncommitted"
 
 _OF_ENDS = (FindingKind.UNSEEN, FindingKind.UNEXPECTED)
 """What the end of a log shows when readers were stopped before it, or its last sends are not known."""
+_OF_A_REBALANCE = (FindingKind.REDELIVERED, FindingKind.NONMONOTONIC_POLL)
 _ONCE_AND_IN_ORDER = (FindingKind.DUPLICATE, FindingKind.REORDERED)
 
 
@@ -34,12 +35,13 @@ class Promises:
     is_whole: bool = True
     """The case came to its end."""
 
-    def allowed_by(self, kind: FindingKind) -> str | None:
+    def allowed_by(self, kind: FindingKind, *, went_back_unasked: bool = False) -> str | None:
+        """`went_back_unasked`: a member of a group went back though it was given nothing anew."""
         if kind in _ONCE_AND_IN_ORDER and self.is_idempotent is False:
             return "idempotence is off: a message that is sent again may be stored twice, and late"
         if kind in _ONCE_AND_IN_ORDER and self.is_idempotent is None:
             return "whether idempotence was on is not known: the run ended before clients told their settings"
-        if kind in (FindingKind.REDELIVERED, FindingKind.NONMONOTONIC_POLL) and self.in_group:
+        if kind in _OF_A_REBALANCE and self.in_group and not went_back_unasked:
             return "subscription: group: after a rebalance a member begins where the last commit was"
         if kind is FindingKind.ABORTED_READ and self.reads_uncommitted:
             return f"isolation.level: {_UNCOMMITTED}: consumers read what was aborted, too"

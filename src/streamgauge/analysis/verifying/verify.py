@@ -20,10 +20,11 @@ from streamgauge.analysis.joining.columns import integers, message_keys
 from streamgauge.analysis.joining.groups import Integers
 from streamgauge.analysis.message_rows import messages_of
 from streamgauge.analysis.rolling.late_copies import is_of_rolled_up, late_copies
+from streamgauge.analysis.storage import read_few_events
 from streamgauge.analysis.verifying.copies import COPIED, Copies, sort_out
 from streamgauge.analysis.verifying.fates import LOOKED_AT, Fates
 from streamgauge.analysis.verifying.log_places import LogPlaces, check_places
-from streamgauge.analysis.verifying.polls import POLLED, Polls
+from streamgauge.analysis.verifying.polls import NO_DEALS, POLLED, Polls, deals_of
 from streamgauge.analysis.verifying.promises import Promises, promises_of
 from streamgauge.core.findings import (
     MOST_EXAMPLES,
@@ -31,6 +32,7 @@ from streamgauge.core.findings import (
     Example,
     Finding,
     FindingKind,
+    Question,
     Verification,
 )
 from streamgauge.core.run_dir import RunDir
@@ -38,9 +40,11 @@ from streamgauge.core.status import CaseStatus, read_status
 from streamgauge.plan.cases import Case
 from streamgauge.plan.plan_file import Plan
 from streamgauge.plan.roll_up_file import RollUp
-from streamgauge.tables.events import CORRUPT, INTACT, RECEIVES, SENDS, UNEXPECTED
+from streamgauge.tables.events import CORRUPT, INTACT, MARKS, RECEIVES, SENDS, UNEXPECTED
 
 NOTHING_ROLLED: Mapping[str, RollUp] = {}
+_OF_READERS = frozenset(Question)
+"""Producers alone can answer none: not even offsets, which nobody compares with what was read there."""
 
 
 class Verified(NamedTuple):
@@ -56,10 +60,12 @@ def verify(
     own = by_case(groups)
     noted: Mapping[str, Any] = run.read_json(run.environment) if run.has(run.environment) else {}
     ended = read_status(run).cases
+    deals = deals_of(read_few_events(run, MARKS))
     logs = {}
     for case in plan.cases:
         promises = promises_of(noted, case, ended.get(case.id))
-        logs[case.id] = _Log(run, case, own.get(case.id, []), promises, rolled.get(case.id))
+        polls = Polls(deals.get(case.id, NO_DEALS))
+        logs[case.id] = _Log(run, case, own.get(case.id, []), promises, rolled.get(case.id), polls)
     for part in messages_of(run, LOOKED_AT, with_rolled_up=False):
         for name, rows in rows_by_case(part):
             logs[name].fates.add(rows)
@@ -80,17 +86,18 @@ class _Log:
         groups: Sequence[RowGroup],
         promises: Promises,
         rolled: RollUp | None,
+        polls: Polls,
     ) -> None:
-        """`rolled`: what was judged before, and is not among the groups; all was well with it."""
+        """`rolled`: what was judged before, and is not among the groups; all was well with it. `polls`: to be
+        fed here."""
         self._run, self._case, self._groups, self._promises = run, case, groups, promises
         self._rolled = rolled
         self._late = late_copies(rolled, self._records(COPIED))
-        self._polls = Polls()
+        self._polls = polls
         for part in self._records(POLLED):
             self._polls.add(part)
         self._places = check_places(groups, self._read, rolled=rolled) if promises.has_log else LogPlaces()
-        consumers = case.load.consumer_count
-        self.fates = Fates(case.topics, consumers, self._polls, self._places.unread)
+        self.fates = Fates(case, self._polls, self._places.unread, is_whole=promises.is_whole)
 
     def _records(self, columns: list[str]) -> Iterator[pa.Table]:
         for group in self._groups:
@@ -125,7 +132,8 @@ class _Log:
             copies.read_again + self._late.read_again,
             self._named([*copies.read, *self._late.read]),
         )
-        found[FindingKind.NONMONOTONIC_POLL] = polls.back_count, self._named(polls.backs)
+        backs = [*polls.unasked, *(one for one in polls.backs if one not in polls.unasked)]
+        found[FindingKind.NONMONOTONIC_POLL] = polls.back_count, self._named(backs)
         found[FindingKind.CORRUPT] = polls.damaged_counts[CORRUPT], self._named(polls.damaged[CORRUPT])
         found[FindingKind.UNEXPECTED] = (
             polls.damaged_counts[UNEXPECTED] + unsent,
@@ -135,21 +143,28 @@ class _Log:
         received = polls.intact_count + (self._rolled.received if self._rolled else 0)
         missing = tuple(undecided(ended, acked=acked, received=received))
         is_skipped = ended is not None and ended.is_skipped
+        left_open = list(self._left_open())
+        unanswered = frozenset[Question]().union(*(questions for questions, _ in left_open))
+        # Where there is no log nobody promised that offsets agree.
+        asked = unanswered if self._promises.has_log else unanswered - {Question.OFFSETS}
         return CaseVerification(
             case=self._case.id,
             acked=acked,
             received=received,
             partitions=len(polls.last_offsets),
+            cut_back=self._places.cut_back_count,
             rolled_up=self._rolled.messages if self._rolled else 0,
             rolled_up_kept=self._rolled.kept if self._rolled else 0,
-            not_checked=(*missing, *self._not_checked()),
-            is_decided=is_skipped or not missing,
+            not_checked=(*missing, *(why for _, why in left_open)),
+            unanswered=tuple(question for question in Question if question in unanswered),
+            is_decided=is_skipped or not (missing or asked),
             findings=tuple(self._finding(kind, *found[kind]) for kind in FindingKind if found[kind][0]),
         )
 
     def _finding(self, kind: FindingKind, count: int, examples: Iterable[Example]) -> Finding:
         few = tuple(examples)[:MOST_EXAMPLES]
-        return Finding(kind=kind, count=count, allowed_by=self._promises.allowed_by(kind), examples=few)
+        allowed_by = self._promises.allowed_by(kind, went_back_unasked=self._polls.unasked_count > 0)
+        return Finding(kind=kind, count=count, allowed_by=allowed_by, examples=few)
 
     def _named(self, examples: Iterable[Example]) -> list[Example]:
         """With names of topics in place of their numbers."""
@@ -178,25 +193,34 @@ class _Log:
             for row in rows.to_pylist():
                 yield Example(**row | {"topic": str(row["topic"])})
 
-    def _not_checked(self) -> Iterator[str]:
+    def _left_open(self) -> Iterator[tuple[frozenset[Question], str]]:
+        """Questions that nobody could answer, and why; what was recorded does not tell."""
         if not self._case.load.consumer_count:
-            yield "what arrives: there is no consumer"
+            yield _OF_READERS, "what arrives: there is no consumer"
         if not self._promises.has_log:
-            yield "offsets: this transport keeps no log"
+            yield frozenset({Question.OFFSETS}), "offsets: this transport keeps no log"
         if not self._case.load.completions:
-            yield "lost writes: producers were not told what became of their messages"
+            yield (
+                frozenset({Question.LOSS}),
+                "lost writes: producers were not told what became of their messages",
+            )
         if not self.fates.has_all_repeated:
             yield (
+                frozenset({Question.COPIES}),
                 "which messages were stored twice and which were read twice, beyond the first "
-                f"{len(self.fates.repeated):,} that came more than once"
+                f"{len(self.fates.repeated):,} that came more than once",
             )
         if not self._places.has_all_unread:
             yield (
+                frozenset({Question.OFFSETS}),
                 "messages that are not where they were acknowledged, beyond the first "
-                f"{len(self._places.unread):,}"
+                f"{len(self._places.unread):,}",
             )
         if self._rolled is not None and not self._rolled.has_all_places:
-            yield "whether the offset of a message that was rolled up was given to another one later"
+            yield (
+                frozenset({Question.OFFSETS}),
+                "whether the offset of a message that was rolled up was given to another one later",
+            )
 
 
 def undecided(ended: CaseStatus | None, *, acked: int, received: int) -> Iterator[str]:

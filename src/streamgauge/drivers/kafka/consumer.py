@@ -21,6 +21,7 @@ class KafkaConsumer(Consumer):
         self._topic_numbers = {name: number for number, name in enumerate(options.topics)}
         self._start = dict(options.start)
         self._early: list[Received] = []
+        self._dealt_count = 0
 
     def begin(self) -> None:
         """As the options say; to be called when the library's client has been made."""
@@ -51,6 +52,9 @@ class KafkaConsumer(Consumer):
             return False
         return all_read(dict(self._positions()), ends)
 
+    def dealt_count(self) -> int | None:
+        return self._dealt_count if self._options.group is not None else None
+
     @abstractmethod
     def _subscribe(self) -> None:
         """Join the group; what it deals out is read from `_start`, else from the beginning."""
@@ -80,6 +84,12 @@ class SeeksStart:
     _consumer: Any
     _topic_numbers: dict[str, int]
     _start: dict[tuple[int, int], int]
+    _dealt_count: int
+
+    def _seek_dealt(self, places: Any) -> None:
+        """What a group deals out is read from where the case begins."""
+        self._dealt_count += 1
+        self._seek_start(places)
 
     def _seek_start(self, places: Any) -> None:
         for place in places:

@@ -24,6 +24,16 @@ from streamgauge.drivers.kafka.topics import KafkaTopics, TopicFound
 from streamgauge.spec.target import Target
 from streamgauge.spec.topics import Topics
 
+_RESET = {
+    "librdkafka": "auto.offset.reset",
+    "kafka-clients": "auto.offset.reset",
+    "kafka-python": "auto_offset_reset",
+    "aiokafka": "auto_offset_reset",
+}
+"""Where a reader goes on whose place is no more, as after an unclean election, and whose library does not
+know where the log diverged. By every library's default at the end: what is still there would not be read, and
+count as lost. From the beginning it is read again at worst, and that is told apart."""
+
 
 class ClientSettings:
     """Settings of one client: what the library is given, and what of it has a name across libraries."""
@@ -116,5 +126,6 @@ class KafkaDriver(Driver):
         return ClientSettings(self.library, "producer", wanted, native)
 
     def consumer_settings(self, options: ConsumerOptions | None, own: Mapping[str, Any]) -> ClientSettings:
-        native = {**own, **self._client, **self.target.consumer_client}
+        reset = {_RESET[self.library]: "earliest"}
+        native = {**reset, **own, **self._client, **self.target.consumer_client}
         return ClientSettings(self.library, "consumer", self.settings.model_dump(), native)

@@ -104,6 +104,7 @@ def _planned_row(case: Case, ended: CaseStatus | None) -> Row:
         "is_conflated": point.is_conflated,
         "wanted_per_s": point.rate_per_s,
         "fault_count": sum(1 for fault in case.faults if fault.began_ns is not None),
+        "failed_fault_count": sum(1 for fault in case.faults if not fault.went_as_planned),
         "rested": None if case.warm_up is None else case.warm_up.rested,
     }
 

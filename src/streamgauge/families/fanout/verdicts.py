@@ -69,6 +69,7 @@ def _judged(row: Row) -> Judged:
         noise_floor_p99_ms=row["noise_floor_ms"],
         rested=row["rested"],
         fault_count=row["fault_count"],
+        failed_fault_count=row["failed_fault_count"],
         medians_ms=row["medians_ms"],
         limit=Limit.MACHINE_CPU if share is not None and share > MACHINE_BUSY_SHARE else None,
         machine_share=share,

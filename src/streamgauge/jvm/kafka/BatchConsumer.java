@@ -118,6 +118,11 @@ public final class BatchConsumer {
         return places.endsKnown(consumer);
     }
 
+    /** How often a group has given it partitions. */
+    public int dealtCount() {
+        return places.dealtCount();
+    }
+
     /** Triples of topic, partition and position, of what is assigned. */
     public long[] positions() {
         return places.positions(consumer);

@@ -17,6 +17,7 @@ final class Places {
     private final String[] topics;
     private final Map<String, Integer> numbers = new HashMap<>();
     private final Map<TopicPartition, Long> start = new HashMap<>();
+    private int dealtCount;
 
     Places(String[] topics) {
         this.topics = topics;
@@ -43,9 +44,15 @@ final class Places {
 
             @Override
             public void onPartitionsAssigned(Collection<TopicPartition> assigned) {
+                dealtCount++;
                 seek(consumer, assigned);
             }
         });
+    }
+
+    /** Rebalances are told to the thread that polls, which is the one that asks. */
+    int dealtCount() {
+        return dealtCount;
     }
 
     private void remember(long[] triples) {

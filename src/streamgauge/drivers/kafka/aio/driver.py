@@ -123,6 +123,7 @@ class AioConsumer(_AioClient, SeeksStart, AsyncConsumer):
         self._topic_numbers = {name: number for number, name in enumerate(options.topics)}
         self._start = dict(options.start)
         self._early: list[Received] = []
+        self._dealt_count = 0
         self._consumer: Any = None
 
     async def start(self) -> None:
@@ -130,7 +131,7 @@ class AioConsumer(_AioClient, SeeksStart, AsyncConsumer):
         self._consumer = _made(self.kind, self._settings)
         await _started(self._consumer, self._settings, f"consumer {options.number}")
         if options.group is not None:
-            self._consumer.subscribe(list(options.topics), listener=_SeekStart(self._seek_start))
+            self._consumer.subscribe(list(options.topics), listener=_SeekStart(self._seek_dealt))
         elif options.partitions:
             await self.assign(options.starts())
 
@@ -159,6 +160,9 @@ class AioConsumer(_AioClient, SeeksStart, AsyncConsumer):
         except KafkaError as error:
             raise CaseFailed(f"the consumer cannot go on: {error}") from None
         return received(batches.values(), self._options.carrier, self._topic_numbers)
+
+    def dealt_count(self) -> int | None:
+        return self._dealt_count if self._options.group is not None else None
 
     async def caught_up(self, ends: Mapping[tuple[int, int], int]) -> bool:
         if self._early:

@@ -64,6 +64,7 @@ class RdkafkaConsumer(KafkaConsumer):
         return TopicPartition(self._options.topics[topic], partition, self._start.get(place, 0))
 
     def _on_assign(self, consumer: confluent_kafka.Consumer, places: list[TopicPartition]) -> None:
+        self._dealt_count += 1
         numbers = [(self._topic_numbers[place.topic], place.partition) for place in places]
         begun = [self._from_start(number) for number in numbers]
         if self._options.commits:

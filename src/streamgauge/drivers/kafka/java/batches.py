@@ -146,6 +146,12 @@ class BatchConsumer(JavaClient, KafkaConsumer):
         self.crossings += 1
         return bool(self._bridge.endsKnown())
 
+    def dealt_count(self) -> int | None:
+        if self._options.group is None:
+            return None
+        self.crossings += 1
+        return int(self._bridge.dealtCount())
+
     def _positions(self) -> Iterable[tuple[tuple[int, int], int]]:
         positions = np.array(self._bridge.positions()[:]).reshape(-1, 3).tolist()
         self.crossings += 2

@@ -114,13 +114,17 @@ class RecordConsumer(JavaClient, KafkaConsumer):
         self.begin()
 
     def _subscribe(self) -> None:
-        self._consumer.subscribe(list(self._options.topics), _listener(self._seek_start))
+        self._consumer.subscribe(list(self._options.topics), _listener(self._seek_dealt))
         self.crossings += 1
 
     def _assign(self, start: Mapping[tuple[int, int], int]) -> None:
         places = [self._place(self._options.topics[t], p) for t, p in start]
         self._consumer.assign(places)
         self.crossings += 1 + len(places)
+        self._seek_start(places)
+
+    def _seek_dealt(self, places: Any) -> None:
+        self._dealt_count += 1
         self._seek_start(places)
 
     def _seek_start(self, places: Any) -> None:

@@ -138,7 +138,7 @@ class _Consumer(SeeksStart, KafkaConsumer):
         self.begin()
 
     def _subscribe(self) -> None:
-        self._dealing = _Dealing(self._seek_start)
+        self._dealing = _Dealing(self._seek_dealt)
         self._consumer.subscribe(list(self._options.topics), listener=self._dealing)
 
     def _assign(self, start: Mapping[tuple[int, int], int]) -> None:
