@@ -90,7 +90,9 @@ def test_each_fault_is_charged_with_its_own(tmp_path: Path) -> None:
 
 def test_one_that_could_not_be_done_costs_nothing_and_what_happens_is_the_one_befores(tmp_path: Path) -> None:
     case = every_ms(6000, fault_at_s=1.0, heals_at_s=3.0)
-    refused = record(2.0).model_copy(update={"target": None, "problem": "broker-1 is down already"})
+    refused = record(2.0).model_copy(
+        update={"target": None, "done_ns": None, "problem": "broker-1 is down already"}
+    )
 
     _, [done, not_done] = figures(tmp_path, case, record(1.0, 3.0), refused)
 
