@@ -165,7 +165,6 @@ COVERED = {
     "gateway/server/settings.py": "gateway/server/test_autobahn_cases.py",
     "importing/figures.py": "importing/test_formats.py",
     "jvm/aeron_directory.py": "systems/test_aeron_media_driver.py",
-    "launch/agents_folder.py": "launch/test_hadoop_files.py",
     "launch/case_run.py": "families/limit/test_course.py",
     "launch/child_process.py": "launch/test_crew_member.py",
     "launch/python_daemon.py": "launch/test_spark_session.py",

@@ -46,19 +46,21 @@ class AgentsFolder:
 @contextmanager
 def agents_folder(run: RunDir, address: str | None) -> Iterator[AgentsFolder]:
     """`address`: the launcher's own, as hosts of a cluster reach it; None when agents run on this host."""
-    if address is None and not run.is_behind_spark:
-        yield AgentsFolder(run.location, run.location, run)
-        return
     with ExitStack() as stack:
         if run.is_behind_spark:
             yield _staged(stack, run, address)
             return
-        assert address is not None
+        if address is None and not run.is_in_a_cloud:
+            yield AgentsFolder(run.location, run.location, run)
+            return
         if run.is_everywhere:
-            # Files there may take seconds to be seen: events go there, words do not.
+            # A word there is several requests, and may take seconds to be seen: events go there, words do not.
             words = stack.enter_context(_emptied_after("streamgauge-meeting-"))
         else:
             words = run.local()
+        if address is None:
+            yield AgentsFolder(run.location, str(words), RunDir(str(words)))
+            return
         server = stack.enter_context(served(words, address, run.id))
         yield AgentsFolder(
             run.location if run.is_everywhere else server.location,
