@@ -47,6 +47,7 @@ COVERED = {
     "analysis/storage.py": "analysis/test_pipeline.py",
     "analysis/verifying/copies.py": "analysis/verifying/test_verify.py",
     "analysis/verifying/fates.py": "analysis/verifying/test_verify.py",
+    "analysis/verifying/place_packs.py": "analysis/verifying/test_log_places.py",
     "analysis/verifying/polls.py": "analysis/verifying/test_verify.py",
     "comparing/check_show.py": "comparing/test_check.py",
     "comparing/document.py": "comparing/test_differences.py",

@@ -24,7 +24,7 @@ class Relay:
     unheard: list[tuple[str, str]] = field(default_factory=list)
     """Those that were broken off before the server had them."""
     unanswered: list[tuple[str, str]] = field(default_factory=list)
-    """Those that the server did, and whose answer was broken off: within its content, if that was asked for."""
+    """Those that the server did, whose answer was broken off: within its content, if that was asked for."""
 
     def asked_for(self, part: str) -> set[str]:
         """Methods of the requests whose path has it."""

@@ -116,7 +116,10 @@ def test_silent_connections_hold_a_bounded_number_of_threads(folder):
     """200 of them once held 200 threads for ever, and agents still come in beside them."""
     ours, theirs = folder
     ours.write_text("live/word.json", "{}")
-    before, most = threading.active_count(), folder_server._MOST_STRANGERS + folder_server._CONNECTIONS_AN_AGENT
+    before, most = (
+        threading.active_count(),
+        folder_server._MOST_STRANGERS + folder_server._CONNECTIONS_AN_AGENT,
+    )
     silent = [socket.create_connection(address_of(theirs), timeout=10) for _ in range(200)]
     try:
         assert theirs.has("live/word.json")
@@ -128,7 +131,8 @@ def test_silent_connections_hold_a_bounded_number_of_threads(folder):
 
 def all_ask(theirs, count):
     """What each of so many agents was answered, or why not; each is new, and all come at once."""
-    together, answers = threading.Barrier(count), []
+    together = threading.Barrier(count)
+    answers: list[bool | str] = []
 
     def ask():
         agent = RunDir(theirs.location)

@@ -57,8 +57,8 @@ class FolderClient:
                 self._close()
                 if isinstance(error, ssl.SSLError) and not isinstance(error, _BROKEN_TLS):
                     raise OSError(
-                        f"the launcher at {self._netloc} does not know this host: {error.reason}; agents get the "
-                        f"run's certificate ({IDENTITY_VARIABLE}) from their launcher alone"
+                        f"the launcher at {self._netloc} does not know this host: {error.reason}; agents "
+                        f"get the run's certificate ({IDENTITY_VARIABLE}) from their launcher alone"
                     ) from error
                 if _is_over(error, next(attempts), time.monotonic() - begun_s):
                     raise OSError(f"the launcher at {self._netloc} does not answer: {error}") from error
@@ -96,7 +96,7 @@ class FolderClient:
 
 
 def _is_over(error: Exception, attempts: int, waited_s: float) -> bool:
-    """False, after a pause: it may be tried again. Many that are turned away together come back one by one."""
+    """False, after a pause: it may be tried again; who were turned away together come back one by one."""
     is_nobody_there = isinstance(error, ConnectionRefusedError | TimeoutError)
     if attempts >= _ATTEMPTS and (is_nobody_there or waited_s > _DEADLINE_S):
         return True

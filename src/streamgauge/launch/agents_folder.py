@@ -55,7 +55,7 @@ def agents_folder(run: RunDir, address: str | None, agents: int = 1) -> Iterator
             yield AgentsFolder(run.location, run.location, run)
             return
         if run.is_everywhere:
-            # A word there is several requests, and may take seconds to be seen: events go there, words do not.
+            # A word there is several requests, and seen seconds later: events go there, words do not.
             words = stack.enter_context(_emptied_after("streamgauge-meeting-"))
         else:
             words = run.local()

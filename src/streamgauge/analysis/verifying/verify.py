@@ -88,7 +88,10 @@ class _Log:
         self._polls = Polls()
         for part in self._records(POLLED):
             self._polls.add(part)
-        self._places = check_places(groups, self._read, rolled=rolled) if promises.has_log else LogPlaces()
+        room = run.local("results") if run.is_local else None
+        self._places = LogPlaces()
+        if promises.has_log:
+            self._places = check_places(groups, self._read, rolled=rolled, room=room)
         consumers = case.load.consumer_count
         self.fates = Fates(case.topics, consumers, self._polls, self._places.unread)
 
