@@ -171,7 +171,6 @@ COVERED = {
     "launch/python_daemon.py": "launch/test_spark_session.py",
     "launch/live_wish.py": "launch/test_live_choice.py",
     "launch/run_session.py": "families/limit/test_course.py",
-    "launch/standalone.py": "launch/test_cluster_settings.py",
     "payload/messages.py": "payload/test_compression.py",
     "payload/pool.py": "payload/test_making.py",
     "plan/family_tables.py": "tables/test_tables.py",
