@@ -38,8 +38,14 @@ SIZES: dict[str, tuple[int, ...]] = {
 """Messages; messages of many producers; messages around those from which on threads, and then Spark, take
 over; producers; processes on this machine; agents; cases; hosts."""
 MINUTES = {
-    **{"analysis": 6, "packed": 10, "threshold": 3, "producers": 3},
-    **{"workers": 3, "launch": 4, "cases": 1, "server": 2},
+    "analysis": 6,
+    "packed": 10,
+    "threshold": 3,
+    "producers": 3,
+    "workers": 3,
+    "launch": 4,
+    "cases": 1,
+    "server": 2,
 }
 """About so many on two quiet cores, reckoned from what was measured of each."""
 _EVEN = {"threshold": 1.5, "producers": math.inf}

@@ -1,7 +1,6 @@
 from xml.etree import ElementTree
 
 import pytest
-
 from bench.scale import MINUTES, SIZES, growth_lines
 from bench.scale_plot import by_spark, draw
 

@@ -176,7 +176,7 @@ def spark_defaults(run: KubernetesRun) -> dict[str, str]:
 
 
 def _mebibytes(amount: str) -> int:
-    """What Spark takes: it knows neither fractions nor powers of ten, and takes a bare number for mebibytes."""
+    """What Spark takes: it knows no fractions and no powers of ten, and a bare number is mebibytes to it."""
     found = _BYTES.fullmatch(amount)
     assert found is not None
     unit = found["unit"] or ""

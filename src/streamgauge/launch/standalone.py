@@ -135,7 +135,9 @@ class Leader(_Daemon):
         return self.has_ended and _TAKEN in log_text(self.log)
 
     def port_taken(self) -> BadInput:
-        return cannot_listen(*self._listens, "somebody else took the port a moment ago; is it another leader?")
+        return cannot_listen(
+            *self._listens, "somebody else took the port a moment ago; is it another leader?"
+        )
 
     def followers(self) -> list[JoinedFollower] | None:
         """Those that are there now; None while the master is not up."""
