@@ -9,6 +9,7 @@ import pytest
 from bench import sizes
 from streamgauge.sizing.costs import MeasuredMessages
 from streamgauge.sizing.loads import MESSAGE_QUANTITIES, MessageLoad
+from streamgauge.sizing.message_plan import needed
 from tests.sizing.made_up import made_up_costs
 
 
@@ -17,7 +18,7 @@ def test_producers_that_take_more_do_not_hide_consumers_that_take_less(
 ) -> None:
     """Their sum was compared, and was right."""
     costs, load = made_up_costs(), MessageLoad(rate_per_s=30_000, size_bytes=500)
-    took = {name: sizes.needed(load, costs, name).value for name in MESSAGE_QUANTITIES}
+    took = {name: needed(load, costs, name).value for name in MESSAGE_QUANTITIES}
     more = took["consumer_cores"] / 2
     took |= {
         "producer_cores": took["producer_cores"] + more,

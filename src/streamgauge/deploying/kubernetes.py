@@ -180,7 +180,7 @@ def _mebibytes(amount: str) -> int:
     found = _BYTES.fullmatch(amount)
     assert found is not None
     unit = found["unit"] or ""
-    factor = (1024 if unit.endswith("i") else 1000) ** " KMGTPE".index(unit[:1].upper() or " ")
+    factor: int = (1024 if unit.endswith("i") else 1000) ** " KMGTPE".index(unit[:1].upper() or " ")
     return math.ceil(Decimal(found["number"]) * factor / 2**20)
 
 
