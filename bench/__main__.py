@@ -20,7 +20,7 @@ from bench.jni import CrossingBench
 from bench.rates import RateBench
 from bench.ratio import PAIRS
 from bench.readers import readers
-from bench.scale import FIGURES, SIZES, scale
+from bench.scale import FIGURES, MINUTES, SIZES, scale
 from bench.sizes import sizes
 from bench.start_up import start_up
 from bench.verdicts import TRIALS, verdicts
@@ -82,7 +82,14 @@ def main() -> None:
         "--against", type=Path, help="analysis: another checkout, to be compared with this one"
     )
     parser.add_argument("--costs", type=Path, help="size: a file for measured costs, kept between runs")
-    parser.add_argument("--only", nargs="*", default=[], choices=list(SIZES), help="scale: these curves")
+    taking = ", ".join(f"{part} {minutes}" for part, minutes in MINUTES.items())
+    parser.add_argument(
+        "--only",
+        nargs="*",
+        default=[],
+        choices=list(SIZES),
+        help=f"scale: these curves; about so many minutes on two quiet cores: {taking}",
+    )
     parser.add_argument("--at", type=int, nargs="*", default=[], help="scale: these sizes of a curve")
     parser.add_argument("--figures", type=Path, default=FIGURES, help="scale: where figures are kept")
     parser.add_argument("--draw", action="store_true", help="scale: the picture of docs/scale.md, too")

@@ -14,32 +14,43 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench.analysis_cost import EVENTS_A_MESSAGE, PeakMemory, made_up_run, seconds
+from bench.analysis_cost import PeakMemory, made_up_run, seconds
 from bench.analysis_workers import seconds_on_workers
 from bench.growth import growth_of, line_of
 from bench.scale_cases import seconds_of_cases
 from bench.scale_launch import fits, launch_figures
-from bench.scale_plot import PICTURE, draw
+from bench.scale_plot import PICTURE, by_spark, draw
 from bench.scale_server import requests_per_s, server_mb_per_s
-from streamgauge.analysis.feeding.sizing import is_done_here
 from streamgauge.launch.shared_secret import SECRET_VARIABLE
 from streamgauge.launch.spark_session import spark_session
 
 FIGURES = Path(__file__).parent / "scale_figures.json"
 SIZES: dict[str, tuple[int, ...]] = {
-    "analysis": (1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000),
-    "packed": (3_000_000, 10_000_000, 30_000_000),
-    "threshold": (1_500_000, 1_900_000, 2_100_000, 2_500_000),
+    "analysis": (1_000_000, 3_000_000, 10_000_000, 30_000_000, 50_000_000, 100_000_000),
+    "packed": (3_000_000, 10_000_000, 30_000_000, 50_000_000, 100_000_000),
+    "threshold": (1_500_000, 1_900_000, 2_100_000, 2_500_000, 19_000_000, 21_000_000),
     "producers": (1, 16, 24, 25, 32, 64),
     "workers": (1, 2, 4),
     "launch": (1, 2, 4, 8, 16, 32, 64, 128, 256),
     "cases": (100, 300, 1000, 3000, 10_000),
     "server": (1, 2, 4, 8, 16),
 }
-"""Messages; messages of many producers; messages around those that the launcher analyses by itself;
-producers; processes on this machine; agents; cases; hosts."""
-_EVEN = ("threshold", "producers")
-"""Where a message is to cost the same at all sizes: what is told of them is the largest step."""
+"""Messages; messages of many producers; messages around those from which on threads, and then Spark, take
+over; producers; processes on this machine; agents; cases; hosts."""
+MINUTES = {
+    "analysis": 6,
+    "packed": 10,
+    "threshold": 3,
+    "producers": 3,
+    "workers": 3,
+    "launch": 4,
+    "cases": 1,
+    "server": 2,
+}
+"""About so many on two quiet cores, reckoned from what was measured of each."""
+_EVEN = {"threshold": 1.5, "producers": math.inf}
+"""Where a message is to cost the same at all sizes: what is told of them is the largest step from one size to
+another, up to so many times as large."""
 _RECKONED = 1_000_000_000
 _PRODUCERS = 64
 """More than slices have room for, so that their events are put in order first."""
@@ -97,8 +108,8 @@ def growth_lines(figures: Figures) -> list[str]:
 
 
 def _reckoned(points: Sequence[tuple[float, float]]) -> str:
-    """By the sizes that Spark analyses: it costs something to begin, and then every message the same."""
-    spread = [point for point in points if not is_done_here(EVENTS_A_MESSAGE * int(point[0]))]
+    """By sizes that all go one way: it costs something to begin, and then every message the same."""
+    spread = by_spark(points)
     if len(spread) < 2:
         return ""
     line = line_of(spread)
@@ -112,7 +123,11 @@ def _reckoned(points: Sequence[tuple[float, float]]) -> str:
 def _largest_step(part: str, by_size: dict[str, dict[str, float]]) -> str:
     """No cliff: from one size to the next a message costs about the same."""
     costs = [(int(size), found["us_a_message"]) for size, found in by_size.items()]
-    steps = [(after / before, size) for (_, before), (size, after) in itertools.pairwise(costs)]
+    steps = [
+        (after / before, size)
+        for (smaller, before), (size, after) in itertools.pairwise(costs)
+        if size <= _EVEN[part] * smaller
+    ]
     ratio, size = max(steps, key=lambda step: abs(math.log(step[0])), default=(1.0, 0))
     return f"{f'{part}: µs a message, the largest step':<40} {ratio:.2f}×, at {size:,}"
 

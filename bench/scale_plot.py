@@ -6,11 +6,13 @@ The legend has the exponent; of the analysis, what a message costs where many sh
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.analysis_cost import EVENTS_A_MESSAGE
 from bench.growth import growth_of, line_of
+from streamgauge.analysis.feeding.sizing import are_few_for_spark
 
 PICTURE = Path(__file__).parents[1] / "docs" / "scale-curves.svg"
 _WIDTH, _HEIGHT, _LEFT, _TOP, _PLOT_W, _PLOT_H = 1080, 300, 62, 40, 260, 200
@@ -24,8 +26,8 @@ class Panel(NamedTuple):
     up: str
     series: Mapping[str, tuple[str, str]]
     """What it is called → part and name of the figure."""
-    each_from: float = math.inf
-    """From this size on the rest costs the same for each: the legend says how much, in µs."""
+    is_of_analysis: bool = False
+    """What Spark analyses costs the same for each: the legend says how much, in µs."""
 
 
 PANELS = (
@@ -34,7 +36,7 @@ PANELS = (
         "messages",
         "s",
         {"in order": ("analysis", "seconds"), "64 producers": ("packed", "seconds")},
-        each_from=3_000_000,
+        is_of_analysis=True,
     ),
     Panel(
         "launch",
@@ -50,6 +52,11 @@ PANELS = (
          "note one": ("cases", "note")},
     ),
 )  # fmt: skip
+
+
+def by_spark(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Those of sizes that Spark's processes analyse: below them this process goes two ways of its own."""
+    return [point for point in points if not are_few_for_spark(EVENTS_A_MESSAGE * int(point[0]))]
 
 
 def draw(figures: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
@@ -98,14 +105,13 @@ def _panel(panel: Panel, lines: Mapping[str, list[tuple[float, float]]]) -> list
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         svg.append(f'<polyline points="{path}" fill="none" stroke="{colour}"/>')
         svg += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in places]
-        legend = name + _grows(line, panel.each_from)
+        legend = name + _grows(line, is_of_analysis=panel.is_of_analysis)
         svg.append(f'<text x="6" y="{12 + 13 * row}" fill="{colour}">{legend}</text>')
     return svg
 
 
-def _grows(line: list[tuple[float, float]], each_from: float) -> str:
-    large = [point for point in line if point[0] >= each_from]
-    if len(large) > 1:
+def _grows(line: list[tuple[float, float]], *, is_of_analysis: bool) -> str:
+    if is_of_analysis and len(large := by_spark(line)) > 1:
         found = line_of(large)
         return f": {found.start:.1f} s + {found.slope * 1e6:.2f} µs each"
     return f" ∝ {growth_of(line).text()}" if len(line) > 1 else ""

@@ -55,11 +55,9 @@ def _checked(folder: Path, costs: Costs) -> Iterator[tuple[str, Estimate, float]
     """Every quantity of every load: what was predicted of it, and what it was."""
     for one in _measured_messages(folder):
         name = f"{one.load.rate_per_s:,.0f}/s of {one.load.size_bytes} B"
-        agents = needed(one.load, costs, "producer_cores") + needed(one.load, costs, "consumer_cores")
-        yield f"{name} agents_cores", agents, one.took["producer_cores"] + one.took["consumer_cores"]
+        # Each role by itself: of a sum one may be too much by what the other is too little.
         for quantity, measured in one.took.items():
-            if quantity not in ("producer_cores", "consumer_cores"):
-                yield f"{name} {quantity}", needed(one.load, costs, quantity), measured
+            yield f"{name} {quantity}", needed(one.load, costs, quantity), measured
     for two in _measured_clients(folder):
         name = f"{two.load.clients:,} clients of scenario {two.load.scenario}"
         for quantity, measured in two.took.items():

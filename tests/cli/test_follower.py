@@ -85,13 +85,16 @@ def test_a_worker_that_could_not_start_anything_for_want_of_room_is_ended(
     monkeypatch.setattr(follower, "_LOOK_S", 0.0)
     worker: Any = _Worker([False])
     worker.is_out_of_space = True
-    with pytest.raises(StreamgaugeError, match="the disk is full: Spark could not start a run's agents"):
+    with pytest.raises(
+        StreamgaugeError, match="/scratch/of-it: the disk is full: Spark could not start a run's agents"
+    ):
         follower._follow(worker, "127.0.0.1", free_port())
 
 
 class _Worker:
     """As a follower's Spark worker is seen: it has joined, and then lost the leader."""
 
+    folder = Path("/scratch/of-it")
     has_ended, has_joined, was_refused, is_out_of_space = False, True, False, False
 
     def __init__(self, misses: list[bool]) -> None:

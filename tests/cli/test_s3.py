@@ -37,10 +37,20 @@ def _may_enter(server: S3, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-def test_an_e2e_is_measured_analysed_and_reported_there(kafka: str, tmp_path: Path) -> None:
+def test_an_e2e_is_measured_analysed_and_reported_there_by_a_way_that_breaks(
+    kafka: str, server: S3, tmp_path: Path
+) -> None:
     out = f"{_OUT}/e2e"
-    done = streamgauge("e2e", "--bootstrap", kafka, "--out", out, *_SHORT, "--live", "off", cwd=tmp_path)
+    with relay(server.endpoint, cuts_every=12) as way:
+        env = {**server.environment, "AWS_ENDPOINT_URL": way.endpoint}
+        e2e = ("e2e", "--bootstrap", kafka, "--out", out, *_SHORT, "--live", "off")
+        done = streamgauge(*e2e, cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stderr
+    for cut in (way.unheard, way.unanswered):
+        paths = " ".join(path for _, path in cut)
+        assert "/events/" in paths, "of agents"
+        assert "/results/" in paths, "of the analysis"
+    assert not way.asked_for("/live/"), "words of launcher and agents would come too late by this way"
     [run] = runs_in(out)
     assert f"report: {run.location}/report/index.html" in done.stderr
     assert len(list(run.list_files("events/sends", ".parquet"))) == 1
@@ -124,7 +134,8 @@ def test_broken_connections_are_tried_again(server: S3, monkeypatch: pytest.Monk
         for number in range(6):
             run.write_bytes(f"events/{number}", bytes(100_000))
         assert [len(run.read_text(f"events/{number}")) for number in range(6)] == [100_000] * 6
-        assert way.cut, "nothing was cut: the test says nothing"
+        assert way.unheard, "nothing was cut on its way there: the test says nothing"
+        assert way.unanswered, "no answer was cut: the test says nothing"
 
 
 @pytest.mark.parametrize(

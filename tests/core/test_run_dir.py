@@ -232,6 +232,29 @@ def test_a_store_of_another_region_is_refused_before_anything_is_measured(
             RunDir.create("s3a://bucket/runs", "e2e")
 
 
+@pytest.mark.parametrize(
+    ("region", "words"),
+    [
+        ({"AWS_DEFAULT_REGION": "us-east-1", "AWS_REGION": "us-west-2"}, "AWS_DEFAULT_REGION is us-east-1"),
+        ({"AWS_REGION": "us-west-2"}, "AWS_REGION is us-west-2"),
+        ({}, "AWS_DEFAULT_REGION is not set"),
+    ],
+)
+def test_who_reads_from_a_store_of_another_region_is_told_so_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, region: dict[str, str], words: str
+) -> None:
+    with of_another_region() as variables:
+        for name, value in ({**variables, "AWS_DEFAULT_REGION": "", "AWS_REGION": ""} | region).items():
+            monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name, raising=False)
+        told = rf": .*; the bucket is in region eu-central-1, and {words}$"
+        with pytest.raises(BadInput, match=r"^s3a://bucket/runs/one: cannot be opened" + told) as refused:
+            RunDir.open("s3a://bucket/runs/one")
+        assert "\n" not in str(refused.value)
+        assert "configured region" not in str(refused.value), "pyarrow says that it is ''"
+        with pytest.raises(BadInput, match=r"^s3a://bucket/runs: cannot be looked into" + told):
+            runs_in("s3a://bucket/runs")
+
+
 @pytest.mark.parametrize("status", [301, 307, 400])
 def test_a_store_with_the_same_status_for_another_reason_is_not_taken_for_one_of_another_region(
     monkeypatch: pytest.MonkeyPatch, status: int

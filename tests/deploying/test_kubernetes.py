@@ -8,6 +8,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from streamgauge.core.environment import LAUNCHER_POD_VARIABLE
 from streamgauge.core.errors import BadInput
 from streamgauge.deploying.kubernetes import (
     MASTER,
@@ -112,6 +113,34 @@ def test_the_launcher_tells_executors_its_pods_address(monkeypatch: pytest.Monke
     assert made.settings["spark.authenticate"] == "true"
 
 
+def test_pods_of_agents_are_the_launchers_and_go_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launcher that was killed left them: nobody owned them."""
+    variables = {variable["name"]: variable for variable in launcher_of(a_run())["env"]}
+    assert variables[LAUNCHER_POD_VARIABLE]["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.name"
+    owner = "spark.kubernetes.driver.pod.name"
+    monkeypatch.setenv(LAUNCHER_POD_VARIABLE, "e2e-x7x2k")
+    assert cluster_settings(MASTER, 8).settings[owner] == "e2e-x7x2k"
+    monkeypatch.delenv(LAUNCHER_POD_VARIABLE)
+    assert owner not in cluster_settings(MASTER, 8).settings, "a launcher elsewhere is no pod"
+    assert {"pods"} <= set(of_kind(a_run(), "Role")["rules"][0]["resources"]), "Spark looks it up"
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("2Gi", "2048m"),
+        ("1.5Gi", "1536m"),
+        ("2147483648", "2048m"),
+        ("2G", "1908m"),
+        ("300k", "1m"),
+        ("1Ei", f"{1 << 40}m"),
+    ],
+)
+def test_an_agents_memory_is_told_as_spark_takes_it(asked: str, told: str) -> None:
+    """Spark knows no fractions and no powers of ten, and a bare number is mebibytes to it."""
+    assert spark_defaults(a_run(agent_memory=asked))["spark.executor.memoryOverhead"] == told
+
+
 def test_what_the_program_sets_itself_is_not_set_in_vain() -> None:
     assert set(cluster_settings(MASTER, 2).settings).isdisjoint(spark_defaults(a_run(secrets=(KEY,))))
 
@@ -121,7 +150,11 @@ def test_what_the_program_sets_itself_is_not_set_in_vain() -> None:
     [
         ({"namespace": "Perf_1"}, "--namespace Perf_1: Kubernetes takes"),
         ({"name": "x" * 64}, "--name x"),
-        ({"storage": "20 GB"}, "--storage 20 GB: is no quantity"),
+        ({"storage": "20 GB"}, "--storage 20 GB: is no size"),
+        ({"launcher_cores": "2Gi"}, "--launcher-cores 2Gi: is no quantity"),
+        ({"launcher_memory": "4K"}, "--launcher-memory 4K: is no size"),
+        ({"agent_memory": "500m"}, "--agent-memory 500m: is no size"),
+        ({"agent_memory": "0"}, "--agent-memory 0: is no size"),
         ({"out": "/home/me"}, "--out /home/me: a pod has no such folder"),
     ],
 )

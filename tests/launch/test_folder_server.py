@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from streamgauge.core import served_files
 from streamgauge.core.errors import BadInput
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.run_identity import agent_context, make_identity
@@ -115,14 +116,105 @@ def test_silent_connections_hold_a_bounded_number_of_threads(folder):
     """200 of them once held 200 threads for ever, and agents still come in beside them."""
     ours, theirs = folder
     ours.write_text("live/word.json", "{}")
-    before = threading.active_count()
+    before, most = (
+        threading.active_count(),
+        folder_server._MOST_STRANGERS + folder_server._CONNECTIONS_AN_AGENT,
+    )
     silent = [socket.create_connection(address_of(theirs), timeout=10) for _ in range(200)]
     try:
         assert theirs.has("live/word.json")
-        until(lambda: threading.active_count() - before <= folder_server._MOST_STRANGERS + 1)
+        until(lambda: threading.active_count() - before <= most + 1)
     finally:
         for connection in silent:
             connection.close()
+
+
+def all_ask(theirs, count):
+    """What each of so many agents was answered, or why not; each is new, and all come at once."""
+    together = threading.Barrier(count)
+    answers: list[bool | str] = []
+
+    def ask():
+        agent = RunDir(theirs.location)
+        together.wait(30)
+        try:
+            answers.append(agent.has("live/word.json"))
+        except OSError as error:
+            answers.append(str(error))
+
+    agents = [threading.Thread(target=ask) for _ in range(count)]
+    for agent in agents:
+        agent.start()
+    for agent in agents:
+        agent.join(60)
+    return answers
+
+
+@pytest.fixture
+def far_away(monkeypatch):
+    """Every handshake takes a while, as over a network."""
+    carried_out = folder_server._Server.finish_request
+
+    def finish_request(server, request, client_address):
+        time.sleep(0.2)
+        carried_out(server, request, client_address)
+
+    monkeypatch.setattr(folder_server._Server, "finish_request", finish_request)
+
+
+@pytest.mark.usefixtures("far_away")
+def test_hundreds_of_agents_may_come_at_once(folder):
+    """Of more than 64 the oldest were taken for strangers, and did not come again: their run broke."""
+    ours, theirs = folder
+    ours.write_text("live/word.json", "{}")
+
+    assert all_ask(theirs, 200) == [True] * 200
+
+
+@pytest.mark.usefixtures("far_away")
+def test_the_more_agents_there_are_the_more_may_come_before_any_is_turned_away(tmp_path, monkeypatch):
+    turned_away = []
+    monkeypatch.setattr(folder_server._Server, "_turn_away", lambda _, stranger: turned_away.append(stranger))
+    (tmp_path / "live").mkdir()
+    (tmp_path / "live/word.json").write_text("{}")
+    with served(tmp_path, "127.0.0.1", "a-run", agents=200) as server:
+        monkeypatch.setenv(IDENTITY_VARIABLE, server.identity)
+        assert all_ask(RunDir(server.location), 200) == [True] * 200
+    assert not turned_away
+
+
+def test_who_is_not_let_in_for_long_gives_up_and_says_so(folder, monkeypatch):
+    monkeypatch.setattr(served_files, "_DEADLINE_S", 0.3)
+    monkeypatch.setattr(folder_server._Server, "finish_request", lambda *_: None)
+
+    with pytest.raises(OSError, match="does not answer"):
+        folder[1].has("live/word.json")
+
+
+def test_an_answer_that_is_lost_is_asked_for_again(folder, monkeypatch):
+    """What had been renamed was not found again, and an event file was said not to be written."""
+    ours, theirs = folder
+    carried_out, lost = folder_server._Handler._answer, []
+
+    def lose_each_once(handler, status, content):
+        if handler.command not in lost:
+            lost.append(handler.command)
+            handler.close_connection = True
+        else:
+            carried_out(handler, status, content)
+
+    monkeypatch.setattr(folder_server._Handler, "_answer", lose_each_once)
+    theirs.write_text("events/e.parquet", "rows")
+    assert theirs.read_text("events/e.parquet") == "rows"
+    theirs.remove("events")
+
+    assert set(lost) == {"PUT", "MOVE", "GET", "KIND", "DELETE"}
+    assert not ours.has("events")
+
+
+def test_what_never_was_there_cannot_be_moved(folder):
+    with pytest.raises(FileNotFoundError):
+        folder[1]._files.move("/a-run/nothing", "/a-run/something")
 
 
 def test_a_stranger_who_dawdles_is_turned_away(folder, monkeypatch):
@@ -175,8 +267,9 @@ def test_nothing_outside_of_the_folder(folder, tmp_path):
             FolderClient(theirs.location).ask("GET", path)
 
 
-def test_a_launcher_that_is_gone_is_said(tmp_path):
+def test_a_launcher_that_is_gone_is_said(tmp_path, monkeypatch):
     with served(tmp_path, "127.0.0.1", "a-run") as server:
+        monkeypatch.setenv(IDENTITY_VARIABLE, server.identity)
         location = server.location
 
     with pytest.raises(BadInput, match="does not answer"):

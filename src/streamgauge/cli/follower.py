@@ -138,7 +138,7 @@ def _follow(follower: Follower, host: str, port: int) -> None:
             typer.echo(f"joined the leader at {leader}", err=True)
         if follower.is_out_of_space:
             raise StreamgaugeError(
-                f"{tempfile.gettempdir()}: the disk is full: Spark could not start a run's agents there; "
+                f"{follower.folder}: the disk is full: Spark could not start a run's agents there; "
                 "free some, or name another place by TMPDIR, and start the follower again"
             )
         # Spark's worker would look for it again for minutes.

@@ -154,6 +154,8 @@ class _Attendance:
         while self._keeps or not self._is_complete:
             time.sleep(_LOOK_S)
             if self._leader.has_ended:
+                if self._leader.lost_its_port:
+                    raise self._leader.port_taken()
                 raise StreamgaugeError(f"the leader's Spark master ended: {self._leader.why_ended()}")
             if (here := self._leader.followers()) is not None:
                 stages.end()

@@ -17,6 +17,8 @@ import psutil
 
 FOLLOWER_VARIABLE = "STREAMGAUGE_FOLLOWER"
 """A follower's name, in the environment of everything that runs on it."""
+LAUNCHER_POD_VARIABLE = "STREAMGAUGE_POD"
+"""The name of the pod that is the launcher, in its environment."""
 
 _SYSCTLS = (
     "net.core.rmem_max",

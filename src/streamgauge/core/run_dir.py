@@ -33,6 +33,8 @@ _STAMP, _STAMP_LENGTH = "%Y%m%d-%H%M%S", 15
 _UNFINISHED = re.compile(r"_.+\.[0-9a-f]{8}")
 _REGION = re.compile(r"the bucket is located in '([^']+)'")
 """As pyarrow tells what a store itself names; a status alone may mean anything."""
+_REGION_VARIABLES = ("AWS_DEFAULT_REGION", "AWS_REGION")
+"""In the order in which pyarrow looks at them."""
 _PYARROWS_OWN = ("file", "s3", "s3a", "gs", "gcs")
 
 
@@ -51,11 +53,7 @@ class RunDir:
         try:
             run._files.create_dir(run._root, recursive=True)
         except OSError as error:
-            # pyarrow names an option of its own, which nobody here can set.
-            why = str(error).partition(" To create buckets")[0]
-            if run.is_in_a_cloud and (region := run._region_of_bucket()) is not None:
-                ours = os.environ.get("AWS_DEFAULT_REGION") or "not set"
-                why += f"; the bucket is in region {region}, and AWS_DEFAULT_REGION is {ours}"
+            why = run._why_not(error)
             raise BadInput(f"--out {runs_folder}: cannot make a run folder there: {why}") from error
         return run
 
@@ -63,9 +61,13 @@ class RunDir:
     def open(cls, location: str) -> RunDir:
         """An existing run folder, or one clear line why it is none."""
         run = cls(_absolute(location))
-        if not run.exists():
+        try:
+            is_there, has_plan = run.exists(), run.has(run.plan)
+        except OSError as error:
+            raise BadInput(f"{location}: cannot be opened: {run._why_not(error)}") from error
+        if not is_there:
             raise BadInput(f"{location}: no such run folder; `streamgauge runs` lists what there is")
-        if not run.has(run.plan):
+        if not has_plan:
             raise CorruptRun(f"{location}: not a run folder: it has no plan.json")
         return run
 
@@ -287,6 +289,17 @@ class RunDir:
         is_private = self.is_local and (relative in _PRIVATE or relative.startswith(_PRIVATE_FOLDERS))
         return _WholeFile(self._files, self._at(relative), self.url(relative), is_private=is_private)
 
+    def _why_not(self, error: OSError) -> str:
+        """What a store says, and what it means by that if we can find out."""
+        # pyarrow names an option of its own, which nobody here can set.
+        why = str(error).partition(" To create buckets")[0]
+        if self.is_in_a_cloud and (region := self._region_of_bucket()) is not None:
+            name = next((name for name in _REGION_VARIABLES if os.environ.get(name)), _REGION_VARIABLES[0])
+            # Its own word on it takes the region of an endpoint for none.
+            why = why.partition(" Looks like the configured region")[0].rstrip(".")
+            why += f"; the bucket is in region {region}, and {name} is {os.environ.get(name) or 'not set'}"
+        return why
+
     def _region_of_bucket(self) -> str | None:
         """Where a store says that it is, to who came to another region; None: that is not what is wrong."""
         try:
@@ -378,8 +391,11 @@ def _write_failed(shown: str, error: OSError) -> BadInput:
 def runs_in(runs_folder: str) -> list[RunDir]:
     """Every run folder below `runs_folder`, oldest first."""
     root = RunDir(_absolute(runs_folder))
-    if not root.exists():
-        return []
+    try:
+        if not root.exists():
+            return []
+    except OSError as error:
+        raise BadInput(f"{runs_folder}: cannot be looked into: {root._why_not(error)}") from error
     selector = fs.FileSelector(root._root)
     folders = [i.path for i in root._files.get_file_info(selector) if i.type == fs.FileType.Directory]
     runs = [RunDir(root.url(posixpath.basename(path))) for path in sorted(folders)]

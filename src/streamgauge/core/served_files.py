@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import http.client
 import io
+import itertools
 import json
 import os
+import random
 import ssl
 import threading
+import time
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -25,7 +28,12 @@ IDENTITY_VARIABLE = "STREAMGAUGE_RUN_IDENTITY"
 """Environment variable with the run's key and certificate, in its tasks and agents."""
 CLOCK_TARGET = "/?clock"
 _DEADLINE_S = 20.0
+"""Of an answer; and so long a connection that breaks is made again."""
 _ATTEMPTS = 2
+"""Where nobody listens or nobody answers."""
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 1.0
+_BROKEN_TLS = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
+"""As when the launcher turned away one of many that came at once; all else in TLS is about certificates."""
 _MISSING = 404
 
 
@@ -39,19 +47,20 @@ class FolderClient:
 
     def ask(self, method: str, target: str, body: bytes = b"") -> bytes | None:
         """The content of the answer; None when there is no such thing; else OSError says why not."""
-        for attempt in range(_ATTEMPTS):
+        trusted = self._trusted()
+        begun_s, attempts = time.monotonic(), itertools.count(1)
+        while True:
             try:
-                status, reason, content = self._exchange(method, target, body)
+                status, reason, content = self._exchange(trusted, method, target, body)
                 break
-            except ssl.SSLError as error:
-                self._close()
-                raise OSError(
-                    f"the launcher at {self._netloc} does not know this host: {error.reason}; agents get the "
-                    f"run's certificate ({IDENTITY_VARIABLE}) from their launcher alone"
-                ) from error
             except (OSError, http.client.HTTPException) as error:
                 self._close()
-                if attempt == _ATTEMPTS - 1:
+                if isinstance(error, ssl.SSLError) and not isinstance(error, _BROKEN_TLS):
+                    raise OSError(
+                        f"the launcher at {self._netloc} does not know this host: {error.reason}; agents "
+                        f"get the run's certificate ({IDENTITY_VARIABLE}) from their launcher alone"
+                    ) from error
+                if _is_over(error, next(attempts), time.monotonic() - begun_s):
                     raise OSError(f"the launcher at {self._netloc} does not answer: {error}") from error
         if status == _MISSING:
             return None
@@ -59,11 +68,13 @@ class FolderClient:
             raise OSError(f"the launcher at {self._netloc} answered {status} {reason}")
         return content
 
-    def _exchange(self, method: str, target: str, body: bytes) -> tuple[int, str, bytes]:
+    def _exchange(
+        self, trusted: ssl.SSLContext, method: str, target: str, body: bytes
+    ) -> tuple[int, str, bytes]:
         connection: http.client.HTTPSConnection | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = self._local.connection = _Connection(
-                self._netloc, timeout=_DEADLINE_S, context=self._trusted()
+                self._netloc, timeout=_DEADLINE_S, context=trusted
             )
         connection.request(method, target, body=body)
         answer = connection.getresponse()
@@ -82,6 +93,17 @@ class FolderClient:
         if connection is not None:
             connection.close()
             self._local.connection = None
+
+
+def _is_over(error: Exception, attempts: int, waited_s: float) -> bool:
+    """False, after a pause: it may be tried again; who were turned away together come back one by one."""
+    is_nobody_there = isinstance(error, ConnectionRefusedError | TimeoutError)
+    if attempts >= _ATTEMPTS and (is_nobody_there or waited_s > _DEADLINE_S):
+        return True
+    if attempts > 1:
+        most_s = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2 ** min(attempts, 10))
+        time.sleep(random.uniform(most_s / 2, most_s))
+    return False
 
 
 class _Connection(http.client.HTTPSConnection):

@@ -5,19 +5,23 @@ Values in, manifests out; nothing here talks to a cluster.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import yaml
 
+from streamgauge.core.environment import LAUNCHER_POD_VARIABLE
 from streamgauge.core.errors import BadInput
 
 MASTER = "k8s://https://kubernetes.default.svc"
 """The API as pods find it."""
 OUT_OF_A_CLAIM = "/runs"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-_QUANTITY = re.compile(r"[0-9]+(\.[0-9]+)?(m|[kKMGTPE]i?)?")
+_CORES = re.compile(r"[0-9]+(\.[0-9]+)?m?")
+_BYTES = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)(?P<unit>k|[MGTPE]|[KMGTPE]i)?")
 _SECRET = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=([a-z0-9][-a-z0-9.]{0,252}):([-._A-Za-z0-9]+)")
 _SETTINGS_FOLDER, _WORKLOAD_FILE = "/etc/streamgauge", "workload.yaml"
 _ACCOUNT, _SETTINGS, _CLAIM = "streamgauge", "streamgauge-settings", "streamgauge-runs"
@@ -69,14 +73,17 @@ class KubernetesRun:
         for what, name in (("--namespace", self.namespace), ("--name", self.name)):
             if not _NAME.fullmatch(name):
                 raise BadInput(f"{what} {name}: Kubernetes takes a-z, 0-9 and -, at most 63 of them")
+        if not _CORES.fullmatch(self.launcher_cores):
+            raise BadInput(
+                f"--launcher-cores {self.launcher_cores}: is no quantity of Kubernetes', such as 2 or 500m"
+            )
         for what, amount in (
             ("--storage", self.storage),
-            ("--launcher-cores", self.launcher_cores),
             ("--launcher-memory", self.launcher_memory),
             ("--agent-memory", self.agent_memory),
         ):
-            if not _QUANTITY.fullmatch(amount):
-                raise BadInput(f"{what} {amount}: is no quantity of Kubernetes', such as 2, 500m or 4Gi")
+            if not _BYTES.fullmatch(amount) or not _mebibytes(amount):
+                raise BadInput(f"{what} {amount}: is no size of Kubernetes', such as 512Mi, 1.5Gi or 4G")
         if "://" not in self.out and self.out != OUT_OF_A_CLAIM:
             raise BadInput(f"--out {self.out}: a pod has no such folder; a URL, or nothing for a claim")
 
@@ -161,11 +168,20 @@ def spark_defaults(run: KubernetesRun) -> dict[str, str]:
         "spark.kubernetes.executor.request.cores": "1",
         "spark.kubernetes.executor.limit.cores": "1",
         "spark.executor.memory": "1g",
-        "spark.executor.memoryOverhead": run.agent_memory.lower().removesuffix("i"),
+        "spark.executor.memoryOverhead": f"{_mebibytes(run.agent_memory)}m",
     }
     for one in run.secrets:
         settings[f"spark.kubernetes.executor.secretKeyRef.{one.variable}"] = f"{one.secret}:{one.key}"
     return settings
+
+
+def _mebibytes(amount: str) -> int:
+    """What Spark takes: it knows no fractions and no powers of ten, and a bare number is mebibytes to it."""
+    found = _BYTES.fullmatch(amount)
+    assert found is not None
+    unit = found["unit"] or ""
+    factor: int = (1024 if unit.endswith("i") else 1000) ** " KMGTPE".index(unit[:1].upper() or " ")
+    return math.ceil(Decimal(found["number"]) * factor / 2**20)
 
 
 def _claim(run: KubernetesRun) -> Manifest:
@@ -186,6 +202,8 @@ def _job(run: KubernetesRun) -> Manifest:
         "env": [
             # Executors reach the launcher at its pod's address.
             {"name": "SPARK_LOCAL_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+            # And belong to that pod: they go with it, however it ends.
+            {"name": LAUNCHER_POD_VARIABLE, "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
             {"name": "SPARK_CONF_DIR", "value": _SETTINGS_FOLDER},
             *(
                 {

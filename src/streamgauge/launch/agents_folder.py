@@ -44,22 +44,25 @@ class AgentsFolder:
 
 
 @contextmanager
-def agents_folder(run: RunDir, address: str | None) -> Iterator[AgentsFolder]:
-    """`address`: the launcher's own, as hosts of a cluster reach it; None when agents run on this host."""
-    if address is None and not run.is_behind_spark:
-        yield AgentsFolder(run.location, run.location, run)
-        return
+def agents_folder(run: RunDir, address: str | None, agents: int = 1) -> Iterator[AgentsFolder]:
+    """`address`: the launcher's own, as hosts of a cluster reach it; None when agents run on this host.
+    `agents`: as many as there will be at a time."""
     with ExitStack() as stack:
         if run.is_behind_spark:
-            yield _staged(stack, run, address)
+            yield _staged(stack, run, address, agents)
             return
-        assert address is not None
+        if address is None and not run.is_in_a_cloud:
+            yield AgentsFolder(run.location, run.location, run)
+            return
         if run.is_everywhere:
-            # Files there may take seconds to be seen: events go there, words do not.
+            # A word there is several requests, and seen seconds later: events go there, words do not.
             words = stack.enter_context(_emptied_after("streamgauge-meeting-"))
         else:
             words = run.local()
-        server = stack.enter_context(served(words, address, run.id))
+        if address is None:
+            yield AgentsFolder(run.location, str(words), RunDir(str(words)))
+            return
+        server = stack.enter_context(served(words, address, run.id, agents))
         yield AgentsFolder(
             run.location if run.is_everywhere else server.location,
             server.location,
@@ -75,14 +78,14 @@ def _emptied_after(prefix: str) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _staged(stack: ExitStack, run: RunDir, address: str | None) -> AgentsFolder:
+def _staged(stack: ExitStack, run: RunDir, address: str | None, agents: int) -> AgentsFolder:
     """A folder of this host with the run's name, which is part of what agents call things."""
     folder = stack.enter_context(_emptied_after("streamgauge-staged-")) / run.id
     folder.mkdir()
     here = RunDir(str(folder))
     if address is None:
         return AgentsFolder(here.location, here.location, here, staged=here)
-    server = stack.enter_context(served(folder, address, run.id))
+    server = stack.enter_context(served(folder, address, run.id, agents))
     return AgentsFolder(
         server.location,
         server.location,

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
+from streamgauge.core.environment import LAUNCHER_POD_VARIABLE
 from streamgauge.core.errors import BadInput, Unreachable
 from streamgauge.core.outside import own_address
 from streamgauge.launch.application import application_settings
@@ -54,6 +55,9 @@ def cluster_settings(master: str, slots_needed: int) -> ClusterSettings:
     if not master.startswith("spark://"):
         if given := os.environ.get("SPARK_LOCAL_IP"):
             settings |= {"spark.driver.host": given, "spark.driver.bindAddress": given}
+        if pod := os.environ.get(LAUNCHER_POD_VARIABLE):
+            # Its executors are then its own: Kubernetes removes them with it.
+            settings["spark.kubernetes.driver.pod.name"] = pod
         # Spark would start two executors, whatever is needed. The secret it makes by itself here.
         settings |= {**SECURE, "spark.executor.instances": str(slots_needed)}
         return ClusterSettings(settings, environment)

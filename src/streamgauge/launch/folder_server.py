@@ -28,7 +28,10 @@ from streamgauge.launch.serving import Serving
 
 _OK, _BAD, _FORBIDDEN, _MISSING, _TOO_LARGE, _BROKEN, _FULL = 200, 400, 403, 404, 413, 500, 507
 _MOST_STRANGERS = 64
-"""Connections that have not shown the run's certificate yet; one more ends the oldest of them."""
+"""Connections that have not shown the run's certificate yet, beside those of agents that come all at once;
+one more ends the oldest of them."""
+_CONNECTIONS_AN_AGENT = 4
+"""Of its task, which also reads the clock, and of its process, which also keeps a journal."""
 _STRANGER_DEADLINE_S = 10.0
 _IDLE_DEADLINE_S = 300.0
 """Of an agent's connection; it comes again when it has something to say."""
@@ -41,14 +44,15 @@ _CHUNK_BYTES = 1 << 20
 class FolderServer:
     """One folder, one identity; `location` is its address for agents."""
 
-    def __init__(self, folder: Path, host: str, name: str) -> None:
-        """`name`: the folder's for agents, the first part of every path."""
+    def __init__(self, folder: Path, host: str, name: str, agents: int = 1) -> None:
+        """`name`: the folder's for agents, the first part of every path; `agents`: how many will come."""
         self.identity = make_identity()
         handler = type("_Handler", (_Handler,), {"folder": folder, "name": name})
         family = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][0]
         server_class = type("_Server", (_Server,), {"address_family": family})
         self._server = server_class((host, 0), handler)
         self._server.context = launcher_context(self.identity)
+        self._server.most_strangers = _MOST_STRANGERS + _CONNECTIONS_AN_AGENT * agents
         port = self._server.server_address[1]
         netloc = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self.location = f"https://{netloc}/{name}"
@@ -59,9 +63,9 @@ class FolderServer:
 
 
 @contextmanager
-def served(folder: Path, host: str, name: str) -> Iterator[FolderServer]:
+def served(folder: Path, host: str, name: str, agents: int = 1) -> Iterator[FolderServer]:
     """Served until the block ends."""
-    server = FolderServer(folder, host, name)
+    server = FolderServer(folder, host, name, agents)
     try:
         yield server
     finally:
@@ -73,6 +77,7 @@ class _Server(ThreadingHTTPServer):
     # An agent that asks while many others do must not be turned away.
     request_queue_size = 1024
     context: ssl.SSLContext
+    most_strangers: int
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -89,7 +94,7 @@ class _Server(ThreadingHTTPServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._lock:
             self._strangers[request] = time.monotonic()
-            oldest = next(iter(self._strangers)) if len(self._strangers) > _MOST_STRANGERS else None
+            oldest = next(iter(self._strangers)) if len(self._strangers) > self.most_strangers else None
         if oldest is not None:
             self._turn_away(oldest)
         super().process_request(request, client_address)
@@ -208,10 +213,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _move(self, path: Path) -> bytes | None:
         destination = self._at(b"".join(self._content()).decode())
-        if destination is None or not path.is_file():
+        if destination is None:
             return None
-        os.replace(path, destination)
-        return b""
+        if path.is_file():
+            os.replace(path, destination)
+            return b""
+        # Asked again by who never got the answer: what is moved has a name that nothing else ever has.
+        return b"" if destination.is_file() else None
 
     def _at(self, path: str) -> Path | None:
         name, *parts = path.strip("/").split("/")

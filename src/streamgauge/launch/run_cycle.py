@@ -193,7 +193,8 @@ class RunCycle:
             sessions = OneSession(stack, self._session)
             if self._live is not None:
                 stack.callback(self._live.close, "the run has ended")
-            folder = stack.enter_context(agents_folder(self.run, launcher_address(self._master)))
+            agents = max((len(case.agents) for case in self.plan.cases), default=1)
+            folder = stack.enter_context(agents_folder(self.run, launcher_address(self._master), agents))
             if folder.staged is not None:
                 self._progress.look_in(folder.staged)
             for target, cases in by_target:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import psutil
 import pyspark
 
 from streamgauge.core.environment import FOLLOWER_VARIABLE
@@ -46,6 +48,9 @@ _JOINED = "Successfully registered with master"
 _LOST = "Waiting for master to reconnect"
 _REFUSED = "Failed to connect to master"
 _FULL = "No space left on device"
+_TAKEN = "BindException"
+_LEAST_ROOM_BYTES = 1 << 20
+"""With less nothing can be started; its log, which is on the same disk, may not be able to say so."""
 
 
 @dataclass(frozen=True)
@@ -111,15 +116,27 @@ class Leader(_Daemon):
         """`host`: by which others find it; `listen`: where it listens, if not there alone."""
         self._page_port = _free_port()
         self.master = f"spark://{host}:{port}"
+        self._listens = (listen or host, port)
         self._own_name = f"spark://{listen or host}:{port}"
         super().__init__(
             [
                 "org.apache.spark.deploy.master.Master",
                 *("--host", listen or host, "--port", str(port), "--webui-port", str(self._page_port)),
             ],
-            {},
+            # Else it would take the next port, where nobody looks for it.
+            {"spark.port.maxRetries": "0"},
             secret,
             log,
+        )
+
+    @property
+    def lost_its_port(self) -> bool:
+        """Whether somebody else took it between our look and the master's coming up."""
+        return self.has_ended and _TAKEN in log_text(self.log)
+
+    def port_taken(self) -> BadInput:
+        return cannot_listen(
+            *self._listens, "somebody else took the port a moment ago; is it another leader?"
         )
 
     def followers(self) -> list[JoinedFollower] | None:
@@ -156,6 +173,7 @@ class Follower(_Daemon):
         # Tasks run on this very Python: Spark looks for `python3` on the worker's PATH.
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
         about = {FOLLOWER_VARIABLE: name, VERSION_VARIABLE: own_version()}
+        self.folder = folder
         super().__init__(arguments, settings, secret, folder / "worker.log", PATH=path, **about)
 
     @property
@@ -170,8 +188,18 @@ class Follower(_Daemon):
 
     @property
     def is_out_of_space(self) -> bool:
-        """Whether it could not start what it was to run."""
-        return _FULL in log_text(self.log)
+        """Whether it could not start what it was to run, or could not start anything now."""
+        return _FULL in log_text(self.log) or (self._has_no_room() and not self._runs_anything())
+
+    def _has_no_room(self) -> bool:
+        return shutil.disk_usage(self.folder).free < _LEAST_ROOM_BYTES
+
+    def _runs_anything(self) -> bool:
+        """Agents that have been started may do without that disk: they say so if they do not."""
+        try:
+            return bool(psutil.Process(self.process.pid).children())
+        except psutil.Error:
+            return False
 
     @property
     def was_refused(self) -> bool:
@@ -207,7 +235,11 @@ def check_free(host: str, port: int) -> None:
         with socket.create_server((host, port)):
             pass
     except OSError as error:
-        raise BadInput(f"--leader-host {host} --leader-port {port}: cannot listen there: {error}") from error
+        raise cannot_listen(host, port, error) from error
+
+
+def cannot_listen(host: str, port: int, why: object) -> BadInput:
+    return BadInput(f"--leader-host {host} --leader-port {port}: cannot listen there: {why}")
 
 
 def _free_port() -> int:

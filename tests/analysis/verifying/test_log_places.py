@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from streamgauge.analysis.feeding.slices import RowGroup
-from streamgauge.analysis.verifying import log_places
 from streamgauge.analysis.verifying.log_places import LogPlaces, check_places
+from streamgauge.analysis.verifying.place_packs import Rows
+from streamgauge.core.errors import BadInput
 from streamgauge.core.findings import Example
 from streamgauge.tables.events import RECEIVES, SENDS
 from tests.analysis.recorded import CaseEvents
@@ -18,7 +20,9 @@ from tests.analysis.recorded import CaseEvents
 _GROUP = 50
 
 
-def looked_at(case: CaseEvents, stretch_rows: int, *, knows_offsets: bool = True) -> tuple[LogPlaces, int]:
+def looked_at(
+    case: CaseEvents, stretch_rows: int, *, knows_offsets: bool = True, room: Path | None = None
+) -> tuple[LogPlaces, int]:
     """What is found, and the most rows that were asked for at once."""
     rows = {
         table.name: pa.Table.from_pylist(getattr(case, table.name), schema=table.arrow_schema())
@@ -39,7 +43,41 @@ def looked_at(case: CaseEvents, stretch_rows: int, *, knows_offsets: bool = True
         asked.append(group)
         return rows[group.table].slice(group.number * _GROUP, _GROUP).select(columns)
 
-    return check_places(groups, read, stretch_rows), len(asked)
+    return check_places(groups, read, stretch_rows, room=room), len(asked)
+
+
+def of_many(producers: int, messages: int) -> CaseEvents:
+    """As many producers leave it: a row group of each has a few rows of every stretch."""
+    case = CaseEvents("log")
+    for offset in range(messages):
+        case.receive(case.send(offset // producers, producer=offset % producers, offset=offset))
+    for rows in (case.sends, case.receives):
+        rows.sort(key=lambda row: (row["producer"], row["sequence"]))
+    twice, other = case.sends[100], case.receives[400]
+    other |= {"offset": twice["offset"]}
+    return case
+
+
+@pytest.mark.parametrize("producers", [10, 40])
+def test_of_many_producers_every_row_is_read_once_and_the_same_is_found(
+    producers: int, tmp_path: Path
+) -> None:
+    """Each of P producers' row groups was read for each stretch: of 500 producers every row 62 times."""
+    case = of_many(producers, 2000)
+    expected, _ = looked_at(case, 1 << 30)
+    found, asked = looked_at(case, 200, room=tmp_path)
+
+    assert asked == 4000 // _GROUP
+    assert found.conflict_count == expected.conflict_count == 1
+    assert found.conflicts == expected.conflicts
+    assert found.unread.tolist() == expected.unread.tolist()
+    assert len(found.unread) == 1
+    assert not list(tmp_path.iterdir()), "nothing is left of it"
+
+
+def test_without_room_to_put_them_in_order_it_says_where() -> None:
+    with pytest.raises(BadInput, match="/dev/null/nowhere: cannot make a data folder there"):
+        looked_at(of_many(10, 2000), 200, room=Path("/dev/null/nowhere"))
 
 
 def log(apart: int) -> CaseEvents:
@@ -113,14 +151,14 @@ def test_where_all_failed_for_a_while_a_log_is_still_looked_at_in_stretches(
     for send in case.sends[200:300]:
         send |= {"offset": None, "partition": None, "error": "timed out"}
     stretches = list[int]()
-    within = log_places._Rows.within
+    within = Rows.within
 
     def counting(*given: Any) -> Any:
         rows = within(*given)
         stretches.append(len(rows.key))
         return rows
 
-    monkeypatch.setattr(log_places._Rows, "within", counting)
+    monkeypatch.setattr(Rows, "within", counting)
     found, _ = looked_at(case, 100)
 
     assert found.conflict_count == 1

@@ -40,9 +40,13 @@ def helps_in_pieces(rows: int, cases: int) -> bool:
     return rows > _ROWS_IN_ONE_PIECE * cases
 
 
+def are_few_for_spark(rows: int) -> bool:
+    """So few that threads of this process are done first, where Spark has no other machine."""
+    return rows <= _ROWS_BY_THREADS
+
+
 def is_done_by_threads(rows: int, session: SparkSession) -> bool:
-    """So few that threads of this process are done first; only where Spark has no other machine."""
-    return rows <= _ROWS_BY_THREADS and str(session.sparkContext.master).startswith("local")
+    return are_few_for_spark(rows) and str(session.sparkContext.master).startswith("local")
 
 
 @contextmanager

@@ -1,14 +1,17 @@
 """Does one offset hold one message, whoever tells of it: producers by acks, consumers by what they read?
 
 A log is looked at from its beginning to its end, a stretch of offsets at a time, so that memory is bounded
-by the stretch; Parquet knows which row groups reach into it.
+by the stretch; Parquet knows which row groups reach into it. Where many reach into many stretches, they are
+put in order first (verifying/place_packs).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +19,10 @@ import pyarrow as pa
 from streamgauge.analysis.feeding.slices import BEYOND, RowGroup
 from streamgauge.analysis.joining.columns import SEQUENCE_BITS, integers, message_keys, nullable
 from streamgauge.analysis.joining.groups import Bools, Integers, group_rows
+from streamgauge.analysis.verifying.place_packs import PlacePacks, Rows
 from streamgauge.core.findings import MOST_EXAMPLES, Example
+from streamgauge.core.guardian import temporary_folder
+from streamgauge.core.scratch import ScratchFolder
 from streamgauge.plan.roll_up_file import RollUp
 from streamgauge.tables.events import INTACT, RECEIVES, SENDS
 
@@ -26,6 +32,8 @@ READ = ["producer", "sequence", "topic", "partition", "offset", "state"]
 STRETCH_ROWS = 2_000_000
 _STEPS = 16
 """So finely it is guessed how the offsets of a row group lie between its least and its greatest."""
+MOST_READ = 3.0
+"""How often a row may be read, on average, before rows are put in order first."""
 MOST_KEPT = 4_000_000
 _DENSE = 4
 """Up to so many places a row, a table of all places is faster than sorting the rows."""
@@ -33,6 +41,8 @@ ROLLED_UP = -1
 """In place of the key of a message that was rolled up."""
 
 Reading = Callable[[RowGroup, list[str]], pa.Table]
+Stretch = tuple[int, int]
+"""From an offset to before another."""
 
 
 @dataclass
@@ -52,66 +62,88 @@ def check_places(
     read: Reading,
     stretch_rows: int = STRETCH_ROWS,
     rolled: RollUp | None = None,
+    room: Path | None = None,
 ) -> LogPlaces:
-    """`groups`: sends and receives of one case, but for what was rolled up."""
+    """`groups`: sends and receives of one case, but for what was rolled up; `room`: a folder of this host
+    for about half as much as they take, if they have to be put in order."""
     # Where a fault lets everything fail there are row groups without a place, of which nothing is asked here.
     groups = [group for group in groups if not group.is_unplaced]
     found, unread = LogPlaces(), list[Integers]()
-    for low, high in _stretches(groups, stretch_rows):
-        # One by one: of many producers nearly every row group has a few rows of the stretch.
-        sends = (_acked(read(group, ACKED)) for group in _reaching(groups, SENDS.name, low, high))
-        receives = (_read(read(group, READ)) for group in _reaching(groups, RECEIVES.name, low, high))
-        acked, taken = (_Rows.within(parts, low, high) for parts in (sends, receives))
-        if rolled is not None:
-            acked, taken = _with_rolled_up(rolled, acked, taken)
-        unread.append(_compare(found, acked, taken))
+    stretches = _stretches(groups, stretch_rows)
+    with _by_stretch(groups, read, stretches, stretch_rows, room) as rows_of:
+        for number in range(len(stretches)):
+            acked, taken = rows_of(SENDS.name, number), rows_of(RECEIVES.name, number)
+            if rolled is not None:
+                acked, taken = _with_rolled_up(rolled, acked, taken)
+            unread.append(_compare(found, acked, taken))
     kept = np.concatenate([np.zeros(0, np.int64), *unread])
     kept = np.unique(kept)
     found.unread, found.has_all_unread = kept[:MOST_KEPT], len(kept) <= MOST_KEPT
     return found
 
 
-@dataclass(frozen=True)
-class _Rows:
-    topic: Integers
-    partition: Integers
-    offset: Integers
-    key: Integers
+@contextmanager
+def _by_stretch(
+    groups: Sequence[RowGroup],
+    read: Reading,
+    stretches: Sequence[Stretch],
+    most_rows: int,
+    room: Path | None,
+) -> Iterator[Callable[[str, int], Rows]]:
+    """Rows of a table, in the stretch of a number."""
 
-    @classmethod
-    def within(cls, parts: Iterable[_Rows], low: int, high: int) -> _Rows:
-        kept = [_picked(part, (part.offset >= low) & (part.offset < high)) for part in parts]
-        nothing = np.zeros(0, np.int64)
-        names = ("topic", "partition", "offset", "key")
-        return cls(*(np.concatenate([nothing, *(getattr(one, name) for one in kept)]) for name in names))
+    def of_group(group: RowGroup) -> Rows:
+        return _acked(read(group, ACKED)) if group.table == SENDS.name else _read(read(group, READ))
+
+    if _times_read(groups, stretches) <= MOST_READ:
+        # One by one: nearly every row group may have a few rows of the stretch.
+        yield lambda table, number: Rows.within(
+            map(of_group, _reaching(groups, table, *stretches[number])), *stretches[number]
+        )
+        return
+    scratch = ScratchFolder("_places-", room or temporary_folder())
+    try:
+        packs = PlacePacks(scratch.path, stretches, most_rows)
+        # What lies together in the log goes into one file.
+        in_order = sorted(groups, key=lambda group: group.offsets or (0, 0))
+        for table in (SENDS.name, RECEIVES.name):
+            packs.add(table, map(of_group, (group for group in in_order if group.table == table)))
+        yield packs.rows
+    finally:
+        scratch.remove()
 
 
-def _picked(rows: _Rows, among: Bools) -> _Rows:
-    if among.all():
-        return rows
-    return _Rows(rows.topic[among], rows.partition[among], rows.offset[among], rows.key[among])
+def _times_read(groups: Sequence[RowGroup], stretches: Sequence[Stretch]) -> float:
+    """How often a row would be, on average, if each stretch read all row groups that reach into it."""
+    if len(stretches) <= 1:
+        return 1.0
+    begins = np.array([low for low, _ in stretches[1:]])
+    reach = np.array([group.offsets for group in groups])
+    rows = np.array([group.rows for group in groups])
+    first, last = np.searchsorted(begins, reach, side="right").T
+    return float(((last - first + 1) * rows).sum() / max(1, rows.sum()))
 
 
-def _acked(sends: pa.Table) -> _Rows:
+def _acked(sends: pa.Table) -> Rows:
     """What an ack gives a place to; without one, or with a failure, nobody said where a message is."""
     partition, offset, acked = (nullable(sends, name) for name in ("partition", "offset", "acked_ns"))
     is_placed = partition.valid & offset.valid & acked.valid & ~sends["error"].is_valid().to_numpy()
     keys = message_keys(integers(sends, "producer"), integers(sends, "sequence"))
-    return _picked(_Rows(integers(sends, "topic"), partition.values, offset.values, keys), is_placed)
+    return Rows(integers(sends, "topic"), partition.values, offset.values, keys).picked(is_placed)
 
 
-def _read(receives: pa.Table) -> _Rows:
+def _read(receives: pa.Table) -> Rows:
     keys = message_keys(integers(receives, "producer"), integers(receives, "sequence"))
     topic, partition, offset = (integers(receives, name) for name in ("topic", "partition", "offset"))
-    rows = _Rows(topic, partition, offset, keys)
-    return _picked(rows, (integers(receives, "state") == INTACT) & (rows.offset >= 0))
+    rows = Rows(topic, partition, offset, keys)
+    return rows.picked((integers(receives, "state") == INTACT) & (rows.offset >= 0))
 
 
-def _with_rolled_up(rolled: RollUp, acked: _Rows, read: _Rows) -> tuple[_Rows, _Rows]:
+def _with_rolled_up(rolled: RollUp, acked: Rows, read: Rows) -> tuple[Rows, Rows]:
     """Where something is said to be at a place of a message that was rolled up, that one was read there, too.
     What came of these again is taken to be the same: which of them lay where is not kept."""
 
-    def where(rows: _Rows) -> Bools:
+    def where(rows: Rows) -> Bools:
         return rolled.gone_places.hold([rows.topic, rows.partition], rows.offset)
 
     is_again = where(read) & rolled.gone_sends.hold(
@@ -120,12 +152,12 @@ def _with_rolled_up(rolled: RollUp, acked: _Rows, read: _Rows) -> tuple[_Rows, _
     again = replace(read, key=np.where(is_again, ROLLED_UP, read.key))
     ghosts = [
         replace(own, key=np.full(len(own.key), ROLLED_UP))
-        for own in (_picked(acked, where(acked)), _picked(again, where(again)))
+        for own in (acked.picked(where(acked)), again.picked(where(again)))
     ]
-    return acked, _Rows.within([*ghosts, again], -BEYOND, BEYOND)
+    return acked, Rows.joined([*ghosts, again])
 
 
-def _compare(found: LogPlaces, acked: _Rows, read: _Rows) -> Integers:
+def _compare(found: LogPlaces, acked: Rows, read: Rows) -> Integers:
     """Counts places with more than one message; returns the keys of acks whose place was not read as said."""
     count = len(acked.key)
     topic, partition, offset, key = (
@@ -233,7 +265,7 @@ def _reaching(groups: Sequence[RowGroup], table: str, low: int, high: int) -> It
             yield group
 
 
-def _stretches(groups: Sequence[RowGroup], stretch_rows: int) -> list[tuple[int, int]]:
+def _stretches(groups: Sequence[RowGroup], stretch_rows: int) -> list[Stretch]:
     """From offset to offset, with about so many rows each."""
     known = [group for group in groups if group.offsets is not None]
     rows = sum(group.rows for group in groups)

@@ -96,7 +96,10 @@ class _Log:
         self._polls = polls
         for part in self._records(POLLED):
             self._polls.add(part)
-        self._places = check_places(groups, self._read, rolled=rolled) if promises.has_log else LogPlaces()
+        room = run.local("results") if run.is_local else None
+        self._places = LogPlaces()
+        if promises.has_log:
+            self._places = check_places(groups, self._read, rolled=rolled, room=room)
         self.fates = Fates(case, self._polls, self._places.unread, is_whole=promises.is_whole)
 
     def _records(self, columns: list[str]) -> Iterator[pa.Table]:

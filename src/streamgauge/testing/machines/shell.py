@@ -13,6 +13,7 @@ WHAT: offset (ms) and drift (ppm) of its clock; delay and jitter (ms), loss (sha
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
@@ -23,6 +24,8 @@ from streamgauge.testing.machines.bed import Machine, Machines
 from streamgauge.testing.machines.clocks import ClockFault
 from streamgauge.testing.machines.wire import Link
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+"""As hosts are called."""
 _WHAT = ("offset", "drift", "delay", "jitter", "loss", "bandwidth")
 
 
@@ -36,8 +39,8 @@ def machine_of(text: str) -> tuple[str, Machine]:
             given[_WHAT[_WHAT.index(what)]] = float(number)
         except ValueError:
             raise BadInput(f"{text}: {part}: allowed: {', '.join(_WHAT)}, each =NUMBER") from None
-    if not name.isidentifier():
-        raise BadInput(f"{text}: {name!r} is no name of a machine; letters and digits")
+    if not _NAME.fullmatch(name):
+        raise BadInput(f"{text}: {name!r} is no name of a machine; letters, digits, '_' and '-'")
     clock = ClockFault(given.get("offset", 0.0), given.get("drift", 0.0))
     link = Link(
         given.get("delay", 0.0),
