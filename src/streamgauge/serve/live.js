@@ -71,6 +71,7 @@ function words() {
 function show() {
   if (!told) return;
   words();
+  if (!told.counts) return; // it was gone before the first look
   progress();
   facts();
   for (const [place, lines] of Object.entries(LINES)) plot(place, rows, lines, told.marks);
