@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.report.medium import Tone
 from streamgauge.report.page_frame import page_script
 from streamgauge.report.page_renderer import render_page
-from streamgauge.report.shown import Badge, Shown
+from streamgauge.report.plot_parts import Axis, NumberText, Plot, Series, line_style
+from streamgauge.report.shown import Badge, Figures, Section, Shown
 from streamgauge.report.write import write_report
 
 from .chromium import Chromium
@@ -31,6 +33,7 @@ _PHONE = {"width": 375, "phone": True}
 _SCREENS = (_DESKTOP, _DARK, _PHONE)
 
 
+_MS = NumberText("up to", 3, "ms")
 _EMPTY = Shown("k", "t", "r", Badge("ok", Tone.GOOD), [], [], [])
 
 
@@ -216,6 +219,33 @@ def test_values_are_read_by_keys_as_by_a_slider(browser: Chromium, pages: dict[s
     )
     _press(browser, "Escape")
     assert browser.evaluate(f"{told}.hidden") is True
+    assert browser.troubles() == []
+
+
+@pytest.mark.browser
+def test_a_thinned_plot_is_read_by_stretches(browser: Chromium, tmp_path: Path) -> None:
+    seconds = range(43_200)
+    lines = [
+        Series("p50", seconds, [1.0 + second % 5 for second in seconds], line_style(0, 2), told=_MS),
+        Series(
+            "p99", seconds, [9.0 if second == 200 else 2.0 for second in seconds], line_style(1, 2), told=_MS
+        ),
+    ]
+    plot = Plot("Latency over time", lines, Axis("seconds"), Axis("ms"), reading="across")
+    made = tmp_path / "long.html"
+    made.write_text(render_page(replace(_EMPTY, sections=[Section("s", [Figures([plot])])]), {}))
+    browser.open(made, 1280, 3000)
+    browser.wait_for(_ALL_DRAWN)
+    reader = "document.querySelector('.reader')"
+    browser.evaluate(f"{reader}.focus()")
+    _press(browser, "Home")
+    assert (
+        browser.evaluate(f"{reader}.getAttribute('aria-valuetext')")
+        == "0 to 145; p50: 1 ms to 5 ms; p99: 2 ms"
+    )
+    _press(browser, "ArrowRight")
+    read = browser.evaluate(f"{reader}.getAttribute('aria-valuetext')")
+    assert read == "145 to 290; p50: 1 ms to 5 ms; p99: 2 ms to 9 ms"
     assert browser.troubles() == []
 
 

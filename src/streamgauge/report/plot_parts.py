@@ -100,6 +100,8 @@ class Plot:
     reading: Reading = "point"
     bands: Sequence[Band] = ()
     note: str | None = None
+    stretch: float | None = None
+    """Of a thinned plot: of every stretch of the x axis so wide it has the ends, which are read off together."""
 
 
 @dataclass(frozen=True)

@@ -326,6 +326,18 @@ def test_second_by_second_there_are_a_table_and_plots_of_every_point_that_was_ru
     assert "Second by second" in render_page(shown, {})
 
 
+def test_seconds_of_a_long_fan_out_are_left_to_the_csv_file() -> None:
+    [second, *_] = TABLES.rows(POINT_SECONDS, LADDER[1].case)
+    rows = [{**second, "second": number} for number in range(12 * 3600)]
+    table = pa.Table.from_pylist(rows, schema=TABLES.tables[POINT_SECONDS.name].schema)
+    shown = show_fanout(document_of([LADDER[1]]), ResultTables({**TABLES.tables, POINT_SECONDS.name: table}))
+    [section] = [section for section in shown.sections if section.title.startswith("By second")]
+    assert not any(isinstance(block, Table) for block in section.blocks)
+    page = render_page(shown, {})
+    assert 'href="csv/point_seconds.csv"' in page
+    assert len(page) < 500_000
+
+
 def test_what_a_fault_cost_is_told_of_its_point_and_lies_on_its_plots() -> None:
     fault = FaultFigures(
         kind="gateway_restart",
