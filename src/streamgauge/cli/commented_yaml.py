@@ -34,7 +34,7 @@ _WORDS = {
 }
 _KEY = re.compile(r"^(?P<indent> *(?:- )?)(?P<key>\w+):")
 _SPARE = """
-# More that may be said here (docs/workloads.md):
+# More that may be said here (docs/workload.md):
 # objectives:          # the exit code says whether they hold
 #   - p99<20ms
 #   - lost=0
