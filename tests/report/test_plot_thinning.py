@@ -31,7 +31,8 @@ def test_every_stretch_keeps_its_least_and_its_greatest_where_they_were() -> Non
     assert (31_234, 0.25) in zip(line.x, line.y, strict=True)
     assert list(line.x) == sorted(line.x)
     assert made.stretch == math.ceil(43_199 / (MOST_POINTS // 2 - 2))
-    assert made.note is not None and f"every {made.stretch:g}" in made.note
+    assert made.note is not None
+    assert f"every {made.stretch:g}" in made.note
     for begin in range(0, 43_200, int(made.stretch)):
         whole = [value for value in values[begin : begin + int(made.stretch)] if value is not None]
         kept = [y for x, y in zip(line.x, line.y, strict=True) if begin <= float(x) < begin + made.stretch]

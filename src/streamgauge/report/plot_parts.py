@@ -101,7 +101,7 @@ class Plot:
     bands: Sequence[Band] = ()
     note: str | None = None
     stretch: float | None = None
-    """Of a thinned plot: of every stretch of the x axis so wide it has the ends, which are read off together."""
+    """Of a thinned plot: how wide the stretches are of which it has the least and the greatest value."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from streamgauge.report.plot_parts import Figure, Plot, Series
 from streamgauge.report.quantities import digits_text
@@ -57,9 +58,7 @@ def _is_long(series: Series, most: int) -> bool:
     if any(isinstance(x, str) for x in series.x):
         return False
     places = [float(x) for x in series.x]
-    return places[-1] > places[0] and all(
-        one <= other for one, other in zip(places, places[1:], strict=False)
-    )
+    return places[-1] > places[0] and all(one <= other for one, other in pairwise(places))
 
 
 def _thinned(series: Series, stretch: float) -> Series:

@@ -24,7 +24,7 @@ class FailedLogins:
         return times is not None and len(times) == MOST_FAILURES and self._now_s() - times[0] < FAILURES_S
 
     def add(self, peer: str) -> None:
-        """The table is bounded: who has failed last is remembered, whoever failed longest ago is forgotten."""
+        """The table is bounded: whoever failed longest ago is forgotten."""
         owner = _owner(peer)
         self._by_peer.setdefault(owner, deque(maxlen=MOST_FAILURES)).append(self._now_s())
         self._by_peer.move_to_end(owner)
