@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,9 +19,8 @@ START_NS = 10**12
 
 
 @pytest.fixture
-def recorder(tmp_path: Path) -> Iterator[Recorder]:
-    made = Recorder(tmp_path / "recorded")
-    yield made
+def recorder(tmp_path: Path) -> Recorder:
+    return Recorder(str(tmp_path / "recorded"))
 
 
 def send(columns: SendColumns, count: int) -> None:

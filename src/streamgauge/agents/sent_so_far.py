@@ -1,4 +1,4 @@
-"""What a producer's agent tells while it goes on, beside how much it has sent: once a second, from its columns."""
+"""What a producer agent tells once a second of what it has sent, from its columns."""
 
 from __future__ import annotations
 
