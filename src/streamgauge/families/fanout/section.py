@@ -96,6 +96,8 @@ class Fanout(SpecModel):
     """Kafka clients parse JSON values, as those of a gateway need not."""
     producers: Annotated[Count, Field(ge=1)] | None = None
     """Else the scenario's; so are pause and size."""
+    rate: Annotated[RatePerS, Field(gt=0)] | None = None
+    """Messages per second, all producers together; instead of `pause`."""
     pause: Annotated[Seconds, Field(gt=0)] | None = None
     """Between two messages of one producer, whatever sending takes."""
     size: Annotated[Bytes, Field(ge=4)] = 1024
@@ -172,6 +174,12 @@ class Fanout(SpecModel):
         return self
 
     @model_validator(mode="after")
+    def _one_pace(self) -> Fanout:
+        if self.rate is not None and self.pause is not None:
+            raise ValueError("rate: `pause` says how often messages are sent, too; give one of the two")
+        return self
+
+    @model_validator(mode="after")
     def _faults_in_time(self) -> Fanout:
         late = [fault for fault in self.faults if fault.at >= self.duration]
         if late:
@@ -183,6 +191,8 @@ class Fanout(SpecModel):
 
     def rate_per_s(self, scenario: ScenarioName) -> float:
         """Of all producers together."""
+        if self.rate is not None:
+            return self.rate
         pause_s = SCENARIOS[scenario].pause_ms / 1000 if self.pause is None else self.pause
         return self.producers_of(scenario) / pause_s
 
