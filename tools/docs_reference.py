@@ -75,7 +75,11 @@ def workloads_page() -> str:
         words = {**FIELD_WORDS, **family.field_words}
         schema = family.workload_model().model_json_schema(by_alias=True)
         definitions |= schema.pop("$defs", {})
-        lines += [f"## `kind: {family.kind}`", "", *_fields(schema, meanings_of(family.workload_model()), words)]
+        lines += [
+            f"## `kind: {family.kind}`",
+            "",
+            *_fields(schema, meanings_of(family.workload_model()), words),
+        ]
     lines += ["## Parts", ""]
     models = _models()
     for name in sorted(definitions):
