@@ -61,8 +61,8 @@ def noise_finding(noise: Noise) -> Finding:
 
     text = (
         f"differences below {noise.detectable_percent:.1f}% cannot be seen here, not even between pieces of "
-        f"work of {noise.median_ms:.0f} ms in one process: the same, {noise.rounds} times against itself, was "
-        f"{noise.spread_percent:.1f}% apart. Whole runs are apart by more: see runs"
+        f"work of {noise.median_ms:.0f} ms in one process: the same, {noise.rounds} times against itself, "
+        f"was {noise.spread_percent:.1f}% apart. Whole runs are apart by more: see runs"
     )
     if noise.detectable_percent <= _NOISY_PERCENT:
         return Finding("noise", Health.GOOD, text)

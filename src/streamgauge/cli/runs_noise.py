@@ -32,14 +32,15 @@ class RunsNoise:
     @property
     def words(self) -> str:
         apart = (
-            f"two single runs are told apart if their p50 differs by about {self.detectable_p50_percent:.0f}% "
-            f"or more, or their p99 by {self.detectable_p99_percent:.0f}%"
+            f"two single runs are told apart if their p50 differs by about "
+            f"{self.detectable_p50_percent:.0f}% or more, or their p99 by {self.detectable_p99_percent:.0f}%"
         )
         if self.run_count:
             return f"by {self.run_count} runs of {self.workload} on this machine, {apart}"
         return (
-            f"not known yet: diff learns it from {FEWEST_RUNS} valid runs of one workload on this machine, and "
-            f"until then takes runs to be {USUAL_PERCENT:g}% apart (tails {2 * USUAL_PERCENT:g}%). By that, {apart}"
+            f"not known yet: diff learns it from {FEWEST_RUNS} valid runs of one workload on this machine, "
+            f"and until then takes runs to be {USUAL_PERCENT:g}% apart (tails {2 * USUAL_PERCENT:g}%). By "
+            f"that, {apart}"
         )
 
 
