@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import json
 import re
 from dataclasses import replace
@@ -17,7 +18,9 @@ from streamgauge.report.plot_parts import Axis, NumberText, Plot, Series, line_s
 from streamgauge.report.shown import Badge, Figures, Section, Shown
 from streamgauge.report.write import write_report
 
+from ..serve.axe import serious_violations
 from .chromium import Chromium
+from .pdf_text import pdf_pages
 from .sample_comparison import compared_run
 from .sample_run import limit_run, single_run, sweep_run, transports_run
 from .seen import own_part, page, words
@@ -191,6 +194,33 @@ def test_printing_draws_all_in_light_colours_and_then_restores(
     browser.wait_for(f"{colour} === '{dark}'")
     browser.wait_for("document.documentElement.dataset.overflow === '0'")
     assert browser.facts()["errors"] == "0"
+
+
+@pytest.mark.browser
+def test_on_paper_is_what_is_folded_on_the_screen(browser: Chromium, pages: dict[str, Path]) -> None:
+    browser.open(pages["sweep"], 1280, 800)
+    browser.wait_for(_SOME_DRAWN)
+    printed = browser.call("Page.printToPDF", printBackground=True)
+    paper = pdf_pages(base64.b64decode(printed["data"]))
+    assert len(paper) > 5
+    assert all(paper), "no page is empty"
+    text = "".join(paper)
+    for case in ("001", "002", "003", "004", "005"):
+        assert f"Case{case}" in text
+    for words in ("Parametersinforce", "Perpartition", "Latencyofeachleg,ms", "~10.83", "Howtoreadthis."):
+        assert words in text, words
+    assert text.count("Latencyovertime") >= 3, "plots that nobody had scrolled to are there, too"
+    assert browser.troubles() == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["one case", "no consumers", "sweep", "limit", "transports", "compare"])
+def test_nothing_in_a_report_keeps_anybody_out(browser: Chromium, pages: dict[str, Path], name: str) -> None:
+    for scheme in ("light", "dark"):
+        browser.open(pages[name], 1280, 60_000, scheme)
+        browser.evaluate(_EVERYTHING_OPEN)
+        browser.wait_for(_ALL_DRAWN)
+        assert serious_violations(browser) == []
 
 
 def _press(browser: Chromium, *keys: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -40,6 +41,7 @@ from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.shown import Figures
 from streamgauge.report.shown_tables import Table
 from tests.report.seen import console_text
+from tests.serve.axe import violations_of
 
 
 def point(series: str, scenario: str, clients: int, mean: float | None, **more: Any) -> Point:
@@ -417,3 +419,8 @@ def test_how_long_each_point_warmed_up_and_until_what_is_shown() -> None:
     for each in points:
         assert f"Warm-up, {place_name(each)}: latency and CPU against" in page
     assert "not at rest" in page
+
+
+@pytest.mark.browser
+def test_nothing_in_it_keeps_anybody_out(tmp_path: Path) -> None:
+    assert violations_of(render_page(show_fanout(document_of(LADDER), TABLES), {}), tmp_path) == []
