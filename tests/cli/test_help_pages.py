@@ -192,6 +192,23 @@ def test_no_page_teaches_an_older_name() -> None:
     assert not faults, "\n".join(faults)
 
 
+def test_the_calls_that_people_copy_first_have_flags_that_there_are() -> None:
+    faults, seen = [], set()
+    for page in ("README.md", "docs/how-to.md", "docs/index.md", "docs/tutorial.md"):
+        text = (ROOT / page).read_text("utf-8").replace("\\\n", " ")
+        for call in CALL.finditer(text):
+            fits = [path for path in leaves() if path and f"{call[1]} ".startswith(f"{path} ")]
+            if not fits:
+                continue
+            path = max(fits, key=len)
+            seen.add(path)
+            command, context = leaves()[path]
+            names = {name for param in command.get_params(context) for name in param.opts}
+            faults += [f"{page}: {call[0]}: {flag}" for flag in FLAG.findall(call[1]) if flag not in names]
+    assert {"e2e", "sweep", "limit", "compare", "fanout", "diff", "check", "serve", "doctor"} <= seen
+    assert not faults, "\n".join(faults)
+
+
 def test_columns_and_lines_that_go_on() -> None:
     assert list(beside("  --a", "words", 10)) == ["  --a     words"]
     assert list(beside("  --a-long-one", "words", 10)) == ["  --a-long-one", "          words"]

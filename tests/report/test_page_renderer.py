@@ -207,8 +207,8 @@ def test_on_paper_is_what_is_folded_on_the_screen(browser: Chromium, pages: dict
     text = "".join(paper)
     for case in ("001", "002", "003", "004", "005"):
         assert f"Case{case}" in text
-    for words in ("Parametersinforce", "Perpartition", "Latencyofeachleg,ms", "~10.83", "Howtoreadthis."):
-        assert words in text, words
+    for part in ("Parametersinforce", "Perpartition", "Latencyofeachleg,ms", "~10.83", "Howtoreadthis."):
+        assert part in text, part
     assert text.count("Latencyovertime") >= 3, "plots that nobody had scrolled to are there, too"
     assert browser.troubles() == []
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from tools.docs_reference import commands_page, workloads_page
 
@@ -37,3 +38,9 @@ def test_every_field_that_people_write_says_what_it_means() -> None:
     ]
     assert not faults, "\n".join(faults)
     assert "| What one message is made of. |" in page
+
+
+def test_no_page_leads_to_pages_that_only_the_site_has() -> None:
+    """They are made, and not in the source: on GitHub such a link is dead."""
+    docs = Path(__file__).parents[2] / "docs"
+    assert [page.name for page in docs.glob("*.md") if "](reference/" in page.read_text("utf-8")] == []
