@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import typer
+from pydantic import BaseModel
 
 from streamgauge.cli.commands import _AFTER, _BEFORE, _command, _of_families
+from streamgauge.cli.commented_yaml import FIELD_WORDS
 from streamgauge.spec.families import all_families
+from streamgauge.spec.model import SpecModel
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 
@@ -66,22 +72,62 @@ def workloads_page() -> str:
     lines = ["# Workload files, field by field", "", about, ""]
     definitions: dict[str, Any] = {}
     for family in all_families():
+        words = {**FIELD_WORDS, **family.field_words}
         schema = family.workload_model().model_json_schema(by_alias=True)
         definitions |= schema.pop("$defs", {})
-        lines += [f"## `kind: {family.kind}`", "", *_fields(schema)]
+        lines += [
+            f"## `kind: {family.kind}`",
+            "",
+            *_fields(schema, meanings_of(family.workload_model()), words),
+        ]
     lines += ["## Parts", ""]
+    models = _models()
     for name in sorted(definitions):
         if definitions[name].get("properties"):
-            lines += [f"### {name}", "", *_fields(definitions[name])]
+            lines += [f"### {name}", "", *_fields(definitions[name], models.get(name, {}), FIELD_WORDS)]
     return "\n".join(lines) + "\n"
 
 
-def _fields(schema: dict[str, Any]) -> Iterator[str]:
+def _models() -> dict[str, dict[str, str]]:
+    """By the name of a model: what its fields mean."""
+    left: list[type[BaseModel]] = [SpecModel]
+    found = {}
+    while left:
+        model = left.pop()
+        left += model.__subclasses__()
+        found[model.__name__] = meanings_of(model)
+    return found
+
+
+def meanings_of(model: type[BaseModel]) -> dict[str, str]:
+    """What stands below each field in the source: who reads the code and who reads the page read the same."""
+    found: dict[str, str] = {}
+    for owner in reversed(model.__mro__):
+        if not issubclass(owner, BaseModel) or owner is BaseModel:
+            continue
+        [written] = [
+            node
+            for node in ast.walk(ast.parse(Path(inspect.getfile(owner)).read_text("utf-8")))
+            if isinstance(node, ast.ClassDef) and node.name == owner.__name__
+        ]
+        for field, below in pairwise(written.body):
+            is_said = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and is_said:
+                name = field.target.id
+                info = model.model_fields.get(name)
+                alias = info.alias if info is not None else None
+                found[alias or name] = " ".join(str(below.value.value).split())  # type: ignore[attr-defined]
+    return found
+
+
+def _fields(schema: dict[str, Any], meanings: Mapping[str, str], words: Mapping[str, str]) -> Iterator[str]:
+    """`words`: what a field of that name means anywhere, for one that says nothing of its own."""
     needed = schema.get("required", ())
-    yield from ("| field | is | default |", "| --- | --- | --- |")
+    yield from ("| field | is | default | meaning |", "| --- | --- | --- | --- |")
     for name, field in schema.get("properties", {}).items():
         usual = "required" if name in needed else _cell(field.get("default", ""))
-        yield f"| `{name}` | {_cell(_kind(field))} | {usual} |"
+        meaning = meanings.get(name) or words.get(name, "")
+        yield f"| `{name}` | {_cell(_kind(field))} | {usual} | {_cell(meaning)} |"
     yield ""
 
 

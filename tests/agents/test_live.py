@@ -51,6 +51,19 @@ def test_only_what_came_since_the_last_time_is_in_the_buckets(assign: Assign) ->
     assert (told["buckets"], told["tick"]) == ([[9, 1], [120, 1]], 3)
 
 
+def test_what_came_damaged_is_told_and_a_batch_on_its_way_is_not(assign: Assign) -> None:
+    assignment = assign("consumer-0")
+    run, shown = assignment.run_dir, Live(assignment)
+    observe(shown, 0, [1 * MS, -1, 3 * MS, -1])
+    shown.count(0, 4)
+    observe(shown, 0, [1 * MS])  # kept, and not counted yet
+    shown.publish()
+    assert run.read_json(run.live("consumer-0"))["damaged"] == 1
+    shown.count(0, 5)
+    shown.publish()
+    assert run.read_json(run.live("consumer-0"))["damaged"] == 2
+
+
 def test_latencies_between_hosts_are_put_right_by_their_clocks(assign: Assign) -> None:
     """Producer 1's host is 40 ms behind the reference, the consumer's 10 ms."""
     shown = Live(assign("consumer-0"))

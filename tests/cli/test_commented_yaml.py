@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import yaml
 
 from streamgauge.cli.commented_yaml import commented
@@ -19,3 +22,9 @@ def test_each_field_is_explained_once() -> None:
 def test_a_text_of_several_lines_is_left_as_it_is() -> None:
     plain = "kind: e2e\nnote: |\n  a\n  size: of it\n"
     assert commented(plain, "x", {}) == plain
+
+
+def test_the_page_that_it_leads_to_is_there() -> None:
+    named = re.search(r"\((docs/.*\.md)\)", commented("kind: e2e\n", "x", {}))
+    assert named is not None
+    assert (Path(__file__).parents[2] / named[1]).is_file()

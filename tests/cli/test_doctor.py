@@ -29,17 +29,19 @@ def test_as_json_it_has_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health_checks, "findings", lambda out: iter([GOOD]))
     told = CliRunner().invoke(app, ["doctor", "--rounds", "2", "--json"])
     document = json.loads(told.output)
-    assert [found["check"] for found in document["findings"]] == ["clock", "noise"]
+    assert [found["check"] for found in document["findings"]] == ["clock", "runs", "noise"]
     assert document["findings"][0]["health"] == "good"
     assert document["noise"]["detectable_percent"] >= 0
+    assert document["runs"]["detectable_p99_percent"] > document["runs"]["detectable_p50_percent"] > 0
 
 
 def test_what_cannot_be_seen_here() -> None:
     quiet = Noise(40, 5.0, 6.4, 4.0, 0.1)
     found = noise_finding(quiet)
     assert found.health is Health.GOOD
-    assert found.text.startswith("differences below 4.0% cannot be seen here: ")
-    assert found.text.endswith("That is the noise of CPU and sockets; a disk adds its own")
+    assert found.text.startswith("differences below 4.0% cannot be seen here, ")
+    assert "work of 5 ms in one process" in found.text, "it is said what it is of"
+    assert found.text.endswith("Whole runs are apart by more: see runs")
     loud = noise_finding(Noise(40, 5.0, 60, 30.0, 0.1))
     assert loud.health is Health.DOUBTFUL
     lines = [line.plain for line in lines_of(loud)]

@@ -67,7 +67,7 @@ def test_a_secret_that_never_comes_is_said(tmp_path: Path, monkeypatch: pytest.M
     file = tmp_path / "secret"
     with pytest.raises(BadInput, match=r"secret: cannot be read: .*it is the leader's: copy it here"):
         follower.follower_command(
-            leader_host="127.0.0.1", leader_port=free_port(), wait=0.0, secret_file=file
+            leader_host="127.0.0.1", leader_port=free_port(), wait="0", secret_file=file
         )
 
 

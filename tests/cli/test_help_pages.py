@@ -79,15 +79,22 @@ def test_the_words_of_the_vocabulary_mean_the_same_everywhere() -> None:
                 assert group_text(option) == LOAD, path
                 assert f"--{option.name.replace('_', '-')}" in flags_text(option, context)
     assert set(seen) == set(VOCABULARY)
-    for word, least in {
-        "rate": 3,
-        "messages": 3,
-        "size": 5,
-        "acks": 4,
-        "partitions": 4,
-        "warm_up": 6,
-    }.items():
-        assert len(seen[word] & measuring()) >= least, word
+
+
+def test_a_command_that_measures_has_every_word_but_those_that_its_page_says_it_has_no_meaning_for() -> None:
+    page = (ROOT / "docs/command-line.md").read_text("utf-8")
+    [table] = re.findall(r"\| command \| has no \| because \|\n.*?\n((?:\|.*\n)+)", page)
+    said = {}
+    for line in table.splitlines():
+        command, words, because = (cell.strip() for cell in line.strip("|").split(" | "))
+        assert len(because) > 20, line
+        said[command.strip("`")] = set(FLAG.findall(words))
+    flags = {f"--{word.replace('_', '-')}" for word in VOCABULARY}
+    for path in {*measuring(), "chaos", "leader"}:
+        command, context = commands()[path]
+        here = {name for param in command.get_params(context) for name in param.opts}
+        assert flags - here == said.pop(path, set()), path
+    assert not said, "rows of no command"
 
 
 def measuring() -> set[str]:
@@ -182,6 +189,23 @@ def test_no_page_teaches_an_older_name() -> None:
                 f"{page}: {call[0]}" for flag in FLAG.findall(call[1]) if flag in aliases.get(path, ())
             ]
     assert calls_seen > 100
+    assert not faults, "\n".join(faults)
+
+
+def test_the_calls_that_people_copy_first_have_flags_that_there_are() -> None:
+    faults, seen = [], set()
+    for page in ("README.md", "docs/how-to.md", "docs/index.md", "docs/tutorial.md"):
+        text = (ROOT / page).read_text("utf-8").replace("\\\n", " ")
+        for call in CALL.finditer(text):
+            fits = [path for path in leaves() if path and f"{call[1]} ".startswith(f"{path} ")]
+            if not fits:
+                continue
+            path = max(fits, key=len)
+            seen.add(path)
+            command, context = leaves()[path]
+            names = {name for param in command.get_params(context) for name in param.opts}
+            faults += [f"{page}: {call[0]}: {flag}" for flag in FLAG.findall(call[1]) if flag not in names]
+    assert {"e2e", "sweep", "limit", "compare", "fanout", "diff", "check", "serve", "doctor"} <= seen
     assert not faults, "\n".join(faults)
 
 

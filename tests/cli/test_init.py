@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import typer
 import yaml
 from typer.testing import CliRunner
 
@@ -77,7 +79,8 @@ def test_on_a_terminal_it_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(init, "_is_terminal", lambda: True)
     asked: list[str] = []
 
-    def prompt(text: str, default: str | None = None) -> str:
+    def prompt(text: str, default: str | None = None, *, err: bool) -> str:
+        assert err
         asked.append(text)
         answers = {"What": "limit", "--slo": "p99<5ms", "--size": "2KiB"}
         return next((answer for words, answer in answers.items() if text.startswith(words)), default or "")
@@ -89,3 +92,25 @@ def test_on_a_terminal_it_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert (made["kind"], made["load"]["message"]["size"]) == ("limit", 2048)
     assert any(text.startswith("--producers: ") for text in asked)
     assert not any(text.startswith("--bootstrap") for text in asked)
+
+
+def test_questions_are_not_written_into_the_workload(monkeypatch: pytest.MonkeyPatch) -> None:
+    """streamgauge init e2e --file - > x.yaml, on a terminal."""
+    monkeypatch.setattr(init, "_is_terminal", lambda: True)
+
+    def prompt(text: str, default: str | None = None, *, err: bool) -> str:
+        typer.echo(text, err=err)
+        return default or ""
+
+    monkeypatch.setattr("typer.prompt", prompt)
+    told = CliRunner().invoke(app, ["init", "--file", "-"])
+    assert told.exit_code == 0, (told.output, told.exception)
+    assert yaml.safe_load(told.stdout)["kind"] == "e2e"
+    assert "What do you want to measure?" in told.stderr
+
+
+@pytest.mark.parametrize("away", ["stdin", "stderr"])
+def test_where_nobody_sees_questions_none_is_asked(away: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("stdin", "stderr"):
+        monkeypatch.setattr(f"sys.{name}", SimpleNamespace(isatty=lambda name=name: name != away))
+    assert not init._is_terminal()

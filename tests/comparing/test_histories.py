@@ -6,9 +6,12 @@ import pytest
 
 from streamgauge.comparing.document import DiffVerdict
 from streamgauge.comparing.histories import history_document
+from streamgauge.comparing.history_show import show_history
 from streamgauge.comparing.measured import measured_run
 from streamgauge.comparing.series import series_up_to
 from streamgauge.core.run_dir import RunDir, runs_in
+from streamgauge.report.page_renderer import render_page
+from tests.serve.axe import violations_of
 
 from .simulated_pairs import not_valid, simulated, with_environment
 
@@ -53,3 +56,10 @@ def test_few_runs_show_no_change(folder: Path) -> None:
     document = history_document(runs)
     assert document.needed_count > len(document.runs) == 2
     assert all(not metric.changes for case in document.cases for metric in case.metrics)
+
+
+@pytest.mark.browser
+def test_nothing_in_it_keeps_anybody_out(folder: Path, tmp_path: Path) -> None:
+    newest = RunDir.open(str(folder / "20260111-000000-sim-0001"))
+    document = history_document(series_up_to(newest, runs_in(newest.parent)))
+    assert violations_of(render_page(show_history(document), None), tmp_path) == []

@@ -27,9 +27,11 @@ from streamgauge.gallery import exhibits
 from streamgauge.gallery.exhibits import Exhibit, exhibits_of, messages_of
 from streamgauge.gallery.show import show_gallery
 from streamgauge.report.markdown_renderer import shown_markdown
+from streamgauge.report.page_renderer import render_page
 from streamgauge.report.quantities import digits_text
 from tests.launch.simulated_run import simulate
 from tests.report.sample_comparison import compared_run
+from tests.serve.axe import violations_of
 
 WORKLOAD: dict[str, Any] = yaml.safe_load(
     (Path(exhibits.__file__).parent / "shipped" / "gallery.yaml").read_text("utf-8")
@@ -151,3 +153,8 @@ def test_the_page_of_the_docs_has_these_figures(shown: dict[str, Exhibit]) -> No
 def test_a_run_of_another_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="needs a run of one case"):
         exhibits_of(compared_run(tmp_path))
+
+
+@pytest.mark.browser
+def test_nothing_in_the_gallery_keeps_anybody_out(run: RunDir, tmp_path: Path) -> None:
+    assert violations_of(render_page(show_gallery(exhibits_of(run), run.id), None), tmp_path) == []

@@ -61,3 +61,25 @@ def test_a_folder_that_is_elsewhere_has_counts_where_agents_write(run: RunDir, c
         assert shown._look() == (7, 5, 3.0)
         shown.ended(CaseStatus("ok"))
     assert whole.done == 1
+
+
+def test_a_bar_has_an_end_once_it_is_known_how_long_the_warm_up_was(tmp_path: Path) -> None:
+    workload = {
+        "targets": [{"name": "k", "driver": "kafka_confluent"}],
+        "load": {"messages": 90, "rate": "10/s", "warm_up_messages": "auto"},
+    }
+    [case] = list(make_plan(Workload.model_validate(workload), "run").cases)
+    run = RunDir(str(tmp_path / "run"))
+    shown = progress(run, io.StringIO()).of(case)
+    told = {"case": "001", "kind": "producer", "messages": 95, "p99_ms": 3.0}
+    run.write_json(run.live("producer-0"), told)
+    assert (shown._look(), shown._total) == ((95, 0, 3.0), None)
+    run.write_json(run.live("producer-0"), {**told, "warm_up": 40})
+    shown._look()
+    assert shown._total == 130
+
+
+def test_without_consumers_the_latency_is_that_of_acks_and_named_so(run: RunDir, case: Case) -> None:
+    alone = case.model_copy(update={"agents": tuple(task for task in case.agents if task.kind == "producer")})
+    assert progress(run, io.StringIO()).of(case)._latency_name == "p99"
+    assert progress(run, io.StringIO()).of(alone)._latency_name == "ack p99"

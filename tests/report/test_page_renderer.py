@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import base64
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -12,10 +14,13 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.report.medium import Tone
 from streamgauge.report.page_frame import page_script
 from streamgauge.report.page_renderer import render_page
-from streamgauge.report.shown import Badge, Shown
+from streamgauge.report.plot_parts import Axis, NumberText, Plot, Series, line_style
+from streamgauge.report.shown import Badge, Figures, Section, Shown
 from streamgauge.report.write import write_report
 
+from ..serve.axe import serious_violations
 from .chromium import Chromium
+from .pdf_text import pdf_pages
 from .sample_comparison import compared_run
 from .sample_run import limit_run, single_run, sweep_run, transports_run
 from .seen import own_part, page, words
@@ -31,6 +36,7 @@ _PHONE = {"width": 375, "phone": True}
 _SCREENS = (_DESKTOP, _DARK, _PHONE)
 
 
+_MS = NumberText("up to", 3, "ms")
 _EMPTY = Shown("k", "t", "r", Badge("ok", Tone.GOOD), [], [], [])
 
 
@@ -190,6 +196,33 @@ def test_printing_draws_all_in_light_colours_and_then_restores(
     assert browser.facts()["errors"] == "0"
 
 
+@pytest.mark.browser
+def test_on_paper_is_what_is_folded_on_the_screen(browser: Chromium, pages: dict[str, Path]) -> None:
+    browser.open(pages["sweep"], 1280, 800)
+    browser.wait_for(_SOME_DRAWN)
+    printed = browser.call("Page.printToPDF", printBackground=True)
+    paper = pdf_pages(base64.b64decode(printed["data"]))
+    assert len(paper) > 5
+    assert all(paper), "no page is empty"
+    text = "".join(paper)
+    for case in ("001", "002", "003", "004", "005"):
+        assert f"Case{case}" in text
+    for part in ("Parametersinforce", "Perpartition", "Latencyofeachleg,ms", "~10.83", "Howtoreadthis."):
+        assert part in text, part
+    assert text.count("Latencyovertime") >= 3, "plots that nobody had scrolled to are there, too"
+    assert browser.troubles() == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["one case", "no consumers", "sweep", "limit", "transports", "compare"])
+def test_nothing_in_a_report_keeps_anybody_out(browser: Chromium, pages: dict[str, Path], name: str) -> None:
+    for scheme in ("light", "dark"):
+        browser.open(pages[name], 1280, 60_000, scheme)
+        browser.evaluate(_EVERYTHING_OPEN)
+        browser.wait_for(_ALL_DRAWN)
+        assert serious_violations(browser) == []
+
+
 def _press(browser: Chromium, *keys: str) -> None:
     for key in keys:
         for kind in ("keyDown", "keyUp"):
@@ -216,6 +249,33 @@ def test_values_are_read_by_keys_as_by_a_slider(browser: Chromium, pages: dict[s
     )
     _press(browser, "Escape")
     assert browser.evaluate(f"{told}.hidden") is True
+    assert browser.troubles() == []
+
+
+@pytest.mark.browser
+def test_a_thinned_plot_is_read_by_stretches(browser: Chromium, tmp_path: Path) -> None:
+    seconds = range(43_200)
+    lines = [
+        Series("p50", seconds, [1.0 + second % 5 for second in seconds], line_style(0, 2), told=_MS),
+        Series(
+            "p99", seconds, [9.0 if second == 200 else 2.0 for second in seconds], line_style(1, 2), told=_MS
+        ),
+    ]
+    plot = Plot("Latency over time", lines, Axis("seconds"), Axis("ms"), reading="across")
+    made = tmp_path / "long.html"
+    made.write_text(render_page(replace(_EMPTY, sections=[Section("s", [Figures([plot])])]), {}))
+    browser.open(made, 1280, 3000)
+    browser.wait_for(_ALL_DRAWN)
+    reader = "document.querySelector('.reader')"
+    browser.evaluate(f"{reader}.focus()")
+    _press(browser, "Home")
+    assert (
+        browser.evaluate(f"{reader}.getAttribute('aria-valuetext')")
+        == "0 to 145; p50: 1 ms to 5 ms; p99: 2 ms"
+    )
+    _press(browser, "ArrowRight")
+    read = browser.evaluate(f"{reader}.getAttribute('aria-valuetext')")
+    assert read == "145 to 290; p50: 1 ms to 5 ms; p99: 2 ms to 9 ms"
     assert browser.troubles() == []
 
 

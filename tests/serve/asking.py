@@ -44,8 +44,8 @@ def made_app(
 class Browser:
     """Keeps cookies, and sends with every request what a browser sends."""
 
-    def __init__(self, app: App) -> None:
-        self.app, self.cookie = app, ""
+    def __init__(self, app: App, peer: str = "192.0.2.1") -> None:
+        self.app, self.cookie, self._peer = app, "", peer
 
     async def ask(
         self, method: str, address: str, form: dict[str, Any] | None = None, **headers: str
@@ -64,7 +64,7 @@ class Browser:
         sent = {"host": HOST, "cookie": self.cookie, "content-type": FORM}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         body = urlencode(form or {}, doseq=True).encode()
-        return Request(method, path_of(path), parse_qs(query, keep_blank_values=True), sent, body)
+        return Request(method, path_of(path), parse_qs(query, keep_blank_values=True), sent, body, self._peer)
 
     async def get(self, address: str, **headers: str) -> Answer:
         return await self.ask("GET", address, None, **headers)

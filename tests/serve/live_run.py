@@ -17,9 +17,9 @@ BEGUN_S = 1767323045.0
 
 
 class LiveRun:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **load: Any) -> None:
         self.run = RunDir(str(folder / NAME))
-        self.plan = make_plan(make_workload(), NAME)
+        self.plan = make_plan(make_workload(**load), NAME)
         write_plan(self.plan, self.run)
         self.status = RunStatus(cases={"001": CaseStatus("running")})
         write_status(self.run, self.status)

@@ -94,6 +94,22 @@ def test_from_the_list_to_a_run_to_a_difference(
         assert browser.evaluate("fetch('/start').then(() => 'sent', () => 'kept')") == "kept"
 
 
+@pytest.mark.parametrize(("width", "scheme"), SIZES)
+def test_the_login_page_keeps_nobody_out_but_who_has_no_token(
+    folder: Path, browser: Chromium, width: int, scheme: str
+) -> None:
+    with served(made_app(folder, token="a-token-of-some-length")) as locked:
+        browser.visit(f"{locked.home}login", width, 900, scheme, phone=width < 500)
+        check(browser, locked, width)
+        for token, there in (
+            ("wrong", "document.getElementById('fault')"),
+            ("a-token-of-some-length", "location.pathname === '/'"),
+        ):
+            browser.evaluate(f"document.getElementById('token').value = {token!r}")
+            click(browser, "form.login button", f"{there} && document.readyState === 'complete'")
+            assert serious_violations(browser) == []
+
+
 def test_the_first_tab_leads_to_the_content(running: Served, browser: Chromium) -> None:
     browser.visit(running.home, 1280, 900)
     for kind in ("keyDown", "keyUp"):

@@ -103,6 +103,38 @@ def test_the_end_of_the_run_is_the_end_of_the_feed(tmp_path: Path) -> None:
     assert (last["is_over"], last["state"]) == (True, "partial")
 
 
+@pytest.mark.parametrize("breaks_at", ["the beginning", "a look", "telling"])
+def test_a_fault_of_ours_ends_the_feed_for_everybody(
+    tmp_path: Path, breaks_at: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """They had waited for a minute, before a page that stood still."""
+    live = LiveRun(tmp_path)
+
+    class Breaking(LiveLook):
+        def look(self) -> dict[str, Any]:
+            told = super().look()
+            if breaks_at == "a look":
+                raise ZeroDivisionError("a fault")
+            return {**told, "state": object()}
+
+    def make() -> LiveLook:
+        if breaks_at == "the beginning":
+            raise ZeroDivisionError("a fault")
+        return Breaking(live.run)
+
+    async def watch() -> list[bytes]:
+        feeds = LiveFeeds(5, every_s=0.02)
+        async with asyncio.timeout(30):
+            found = [chunk async for chunk in feeds.of(NAME, make).follow()]
+        await feeds.close()
+        return found
+
+    last = content(asyncio.run(watch())[-1])
+    assert (last["is_over"], last["state"]) == (True, "gone")
+    assert "streamgauge serve -d" in last["reason"]
+    assert "looking at a run in progress" in caplog.text
+
+
 def test_so_many_viewers_and_no_more(tmp_path: Path) -> None:
     live = LiveRun(tmp_path)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.core.live_file import STAGE
+from streamgauge.core.live_file import ACK_TIMES, STAGE
 from streamgauge.plan.fault_file import FaultRecord, note_faults
 from streamgauge.serve.live_look import LiveLook
 
@@ -51,11 +51,39 @@ def test_rates_latencies_and_cores_come_from_two_looks(live: LiveRun) -> None:
     assert (p50, greatest) == (2.0, 50.0)
     assert p99 == pytest.approx(9.0, abs=8)
     assert (agents, systems) == (1.0, 1.5), "the machine is not one of the systems"
-    assert told["counts"] == {"sent": 2000, "received": 1980, "done": 0, "planned": 30_000}
+    unknown = {"failed": None, "damaged": None}
+    assert told["counts"] == {"sent": 2000, "received": 1980, "done": 0, "planned": 30_000, **unknown}
     assert told["machine_cores"] == 8
     assert {line["name"] for line in told["resources"]} == {
         *("producer-0", "producer-1", "consumer-0", "consumer-1", "broker-0", "machine")
     }
+
+
+def test_while_nobody_knows_how_long_a_warm_up_is_nothing_is_planned(tmp_path: Path) -> None:
+    """15,250 of 10,000 had been sent, and the bar was full too early."""
+    live = LiveRun(tmp_path, messages=10_000, warm_up_messages="auto")
+    clock = Clock()
+    seen = LiveLook(live.run, clock)
+    assert seen.look()["counts"]["planned"] is None
+    live.tell("producer-0", "sent", 1, 7000, warm_up=5000)
+    live.tell("producer-1", "sent", 1, 6000)
+    assert seen.look()["counts"]["planned"] is None, "of one it is not known yet"
+    live.tell("producer-1", "sent", 2, 8250, warm_up=5250)
+    counts = seen.look()["counts"]
+    assert (counts["sent"], counts["planned"]) == (15_250, 20_250)
+
+
+def test_what_failed_and_what_came_damaged_is_told(live: LiveRun) -> None:
+    live.tell("producer-0", "sent", 1, 600, failed=2)
+    live.tell("producer-1", "sent", 1, 600, failed=1)
+    live.tell("consumer-0", "received", 1, 600, damaged=0)
+    counts = LiveLook(live.run, Clock()).look()["counts"]
+    assert (counts["failed"], counts["damaged"]) == (3, 0)
+
+
+def test_times_of_acks_are_named_so(live: LiveRun) -> None:
+    live.tell("producer-0", "sent", 1, 600, times_are=ACK_TIMES, buckets=[[MS, 5]])
+    assert LiveLook(live.run, Clock()).look()["times_are"] == ACK_TIMES
 
 
 def test_who_tells_no_more_is_not_counted_for_ever(live: LiveRun) -> None:

@@ -11,7 +11,7 @@ import pytest
 from streamgauge.serve.requests import Answer
 from streamgauge.serve.safety import PAGE_POLICY
 
-from .asking import HOST, Browser, header, made_app, report_address, text_of
+from .asking import HOST, Browser, header, made_app, report_address, served, text_of
 from .conftest import OLD
 
 TOKEN = "a-token-of-some-length"
@@ -160,3 +160,22 @@ def test_a_report_is_opened_with_its_own_key_alone(written_runs: Path) -> None:
         return [(await stranger.get(address)).status for address in asked]
 
     assert asyncio.run(visits()) == [HTTPStatus.OK, HTTPStatus.NOT_FOUND, HTTPStatus.NOT_FOUND]
+
+
+def test_who_guesses_locks_nobody_out_but_himself(written_runs: Path) -> None:
+    async def guess() -> tuple[HTTPStatus, HTTPStatus]:
+        app = made_app(written_runs, token=TOKEN)
+        stranger, owner = Browser(app, "198.51.100.7"), Browser(app, "192.0.2.1")
+        guesses = [await stranger.get(f"/?token=guess-{n}") for n in range(40)]
+        return guesses[-1].status, (await owner.get(f"/?token={TOKEN}")).status
+
+    assert asyncio.run(guess()) == (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SEE_OTHER)
+
+
+def test_the_peer_is_the_address_of_the_socket(written_runs: Path) -> None:
+    seen: list[str] = []
+    with served(made_app(written_runs)) as running:
+        check = running.app.safety.check
+        running.app.safety.check = lambda request: seen.append(request.peer) or check(request)  # type: ignore[method-assign,func-returns-value]
+        running.raw(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+    assert seen == ["127.0.0.1"]

@@ -205,7 +205,7 @@ def test_what_an_ack_is_worth_is_in_its_description(tmp_path: Path) -> None:
     assert (
         KafkaCluster(log_dir=tmp_path)
         .description()
-        .endswith("1 broker, synced when the operating system does")
+        .endswith("1 broker, synced when the operating system flushes")
     )
     flushing = KafkaCluster(log_dir=tmp_path, properties={"log.flush.interval.messages": "1"})
     assert flushing.description().endswith("synced as log.flush.* says")

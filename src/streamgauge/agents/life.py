@@ -23,6 +23,7 @@ from streamgauge.agents.precedence import precedence
 from streamgauge.agents.producer import ProducerAgent
 from streamgauge.agents.rendezvous import Rendezvous, Start
 from streamgauge.agents.sampler import Sampler
+from streamgauge.agents.sent_so_far import SentSoFar
 from streamgauge.agents.warming_up import WarmingUp
 from streamgauge.core.clock import ClockReading, read_clocks, sharpen_sleep
 from streamgauge.core.errors import StreamgaugeError
@@ -210,9 +211,15 @@ class _Agent:
         self.manifest.compression_ratio = compression_ratio(
             load.message, self._assignment.tag, load.compression
         )
+        role: ProducerAgent | OrderProducerAgent
         if load.engine == "jvm":
-            return OrderProducerAgent(self._assignment, driver, columns[0], self._diary, self._live)
-        return ProducerAgent(self._assignment, driver, columns, self._diary, self._live)
+            role = OrderProducerAgent(self._assignment, driver, columns[0], self._diary, self._live)
+        else:
+            role = ProducerAgent(self._assignment, driver, columns, self._diary, self._live)
+        self._live.look = SentSoFar(
+            columns, lambda: role.warm_up_messages, self._live, tells_ack_times=not load.consumer_count
+        )
+        return role
 
     def _consumer(self, driver: Driver) -> ConsumerAgent:
         columns = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ from streamgauge.agents.latency_ring import LatencyRing
 from streamgauge.agents.rendezvous import Start
 from streamgauge.core.errors import BadInput
 from streamgauge.core.latency_buckets import BucketCounters
-from streamgauge.core.live_file import SIDES, Counted, LiveFile
+from streamgauge.core.live_file import ACK_TIMES, SIDES, Counted, LiveFile
+from streamgauge.core.percentiles import percentiles_of
 
 _KEPT = 8192
 _KEPT_TO_PUBLISH = 1 << 21
@@ -49,6 +50,8 @@ class Live:
         self._counts: dict[int, int] = {}
         self.told: dict[str, Any] = {}
         """What else there is to tell."""
+        self.look: Callable[[], Mapping[str, Any]] = dict
+        """Asked before each time that something is told, for what else there is by then."""
         self.counts: Counted = SIDES.get(self._task.kind, "done")
         """What its messages are: sent, received, or just done with."""
         self._buckets, self._looked = BucketCounters(), dict.fromkeys(self.rings, 0)
@@ -101,26 +104,41 @@ class Live:
         if not self._run.is_quick:
             return
         self._tick += 1
+        # Messages first: one that is counted has been looked at.
+        messages = self.messages
+        damaged = self._damaged_of(messages)
+        also = self.look()
         content: LiveFile = {
             "case": self._case,
             "kind": self._task.kind,
-            "messages": self.messages,
+            "messages": messages,
             "counts": self.counts,
             "tick": self._tick,
             "at_s": time.time(),
             "cpu_s": time.process_time(),
             "rss_bytes": self._process.memory_info().rss,
             "buckets": self._newest_buckets(),
-            **self.told,  # type: ignore[typeddict-item]
+            **damaged,  # type: ignore[typeddict-item]
+            **also,
+            **self.told,
         }
         most = max(_LEAST_KEPT, _KEPT // max(1, len(self.rings)))
         newest = [ring.newest(most) for ring in self.rings.values()]
         if newest and len(kept := np.concatenate(newest)):
             content["p99_ms"] = float(np.percentile(kept, 99)) / 1e6
+        elif content["buckets"] and content.get("times_are") == ACK_TIMES:
+            [p99_ns] = percentiles_of(dict(content["buckets"]), (0.99,))
+            content["p99_ms"] = p99_ns / 1e6
         # In one line: written second by second, beside what is measured.
         text = json.dumps(content, separators=(",", ":"))
         with contextlib.suppress(BadInput):
             self._run.write_text(self._run.live(self._task.agent), text)
+
+    def _damaged_of(self, messages: int) -> dict[str, int]:
+        """Consumers keep a latency of every intact message before they count it."""
+        if not self.rings:
+            return {}
+        return {"damaged": max(0, messages - sum(ring.written for ring in self.rings.values()))}
 
     def tell_times(self, times_ns: NDArray[np.int64]) -> None:
         """Times of something else than messages on their way, to be told next."""

@@ -70,8 +70,9 @@ class OrderProducerAgent:
 
     @property
     def warm_up_messages(self) -> dict[int, int]:
-        """By producer, where that was found while it went on."""
-        return {} if self._slot is None else {self._number: self._warm_up}
+        """By producer, as far as it is known."""
+        is_known = self._slot is not None or not self._settles
+        return {self._number: self._warm_up} if is_known else {}
 
     @property
     def measured_slots(self) -> dict[int, int]:

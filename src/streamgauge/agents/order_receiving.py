@@ -45,8 +45,8 @@ class OrderReceiving(Receiving):
         if self._warming_up and bool(late.any()):
             self._warming_up = 0
             self._diary.mark("measure_begin", int(rows.received_ns[np.argmax(late)]), self.number)
-        self._live.count(self.number, self._columns.received)
         self._live.observe(self.number, rows.received_ns - rows.intended_ns, producers, intact)
+        self._live.count(self.number, self._columns.received)
         return True
 
     def prove(self, deadline_s: float) -> None:

@@ -184,8 +184,8 @@ class Receiving:
     ) -> None:
         if self._warming_up and bool((sequence >= self._warming_up)[intact].any()):
             self._begin_measuring(received_ns)
-        self._live.count(self.number, self._columns.received)
         self._live.observe(self.number, latencies_ns, producer, intact)
+        self._live.count(self.number, self._columns.received)
 
     def _begin_measuring(self, received_ns: int) -> None:
         self._warming_up = 0

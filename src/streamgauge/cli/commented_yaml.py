@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-_WORDS = {
+FIELD_WORDS = {
     "kind": "which family of benchmarks this is",
     "name": "of the workload: runs of the same name are a series",
     "targets": "what is tested: a driver and its settings; several are measured one after another",
@@ -32,9 +32,10 @@ _WORDS = {
     "warm_up": "sent ahead and kept apart",
     "objectives": "what has to hold in every case: the exit code says whether it did",
 }
+"""What a field of that name means, in whichever part of a workload."""
 _KEY = re.compile(r"^(?P<indent> *(?:- )?)(?P<key>\w+):")
 _SPARE = """
-# More that may be said here (docs/workloads.md):
+# More that may be said here (docs/workload.md):
 # objectives:          # the exit code says whether they hold
 #   - p99<20ms
 #   - lost=0
@@ -44,7 +45,7 @@ _SPARE = """
 def commented(plain: str, heading: str, own_words: Mapping[str, str]) -> str:
     """The same content with a word on each field, the first time that it comes; `own_words`: the family's."""
     content: dict[str, Any] = yaml.safe_load(plain)
-    words = {**_WORDS, **own_words}
+    words = {**FIELD_WORDS, **own_words}
     seen: set[str] = set()
     lines = [f"# {line}" for line in heading.splitlines()]
     for line in plain.splitlines():

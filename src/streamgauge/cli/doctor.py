@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from streamgauge.cli.health_checks import Finding
     from streamgauge.cli.machine_noise import Noise
+    from streamgauge.cli.runs_noise import RunsNoise
 
 _NOISY_PERCENT = 5.0
 _ROUNDS = 40
@@ -32,21 +33,26 @@ def doctor_command(
     debug: Debug = False,
 ) -> None:
     """Check whether this machine can measure. Exit code 1: something must be fixed first."""
-    from streamgauge.cli.health_checks import Health, findings
+    from streamgauge.cli.health_checks import Finding, Health, findings
     from streamgauge.cli.machine_noise import machine_noise
+    from streamgauge.cli.runs_noise import runs_noise
 
     found: list[Finding] = []
     for finding in findings(out):
         found.append(finding)
         if not as_json:
             _print(finding)
+    runs = runs_noise(out)
+    found.append(Finding("runs", Health.GOOD, runs.words))
+    if not as_json:
+        _print(found[-1])
     noise = machine_noise(rounds) if rounds > 1 else None
     if noise is not None:
         found.append(noise_finding(noise))
         if not as_json:
             _print(found[-1])
     if as_json:
-        typer.echo(_json(found, noise))
+        typer.echo(_json(found, noise, runs))
     raise typer.Exit(1 if any(finding.health is Health.BAD for finding in found) else 0)
 
 
@@ -54,9 +60,9 @@ def noise_finding(noise: Noise) -> Finding:
     from streamgauge.cli.health_checks import Finding, Health
 
     text = (
-        f"differences below {noise.detectable_percent:.1f}% cannot be seen here: the same work, "
-        f"{noise.rounds} times against itself, was {noise.spread_percent:.1f}% apart. That is the noise of "
-        "CPU and sockets; a disk adds its own"
+        f"differences below {noise.detectable_percent:.1f}% cannot be seen here, not even between pieces of "
+        f"work of {noise.median_ms:.0f} ms in one process: the same, {noise.rounds} times against itself, "
+        f"was {noise.spread_percent:.1f}% apart. Whole runs are apart by more: see runs"
     )
     if noise.detectable_percent <= _NOISY_PERCENT:
         return Finding("noise", Health.GOOD, text)
@@ -64,13 +70,14 @@ def noise_finding(noise: Noise) -> Finding:
     return Finding("noise", Health.DOUBTFUL, text, advice)
 
 
-def _json(found: list[Finding], noise: Noise | None) -> str:
+def _json(found: list[Finding], noise: Noise | None, runs: RunsNoise) -> str:
     import json
     from dataclasses import asdict
 
     content: dict[str, Any] = {
         "findings": [asdict(finding) for finding in found],
         "noise": None if noise is None else asdict(noise),
+        "runs": asdict(runs),
     }
     return json.dumps(content, indent=1)
 

@@ -18,7 +18,7 @@ from streamgauge.core.errors import BadInput, StreamgaugeError, Unreachable
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.core.units import format_bytes
 from streamgauge.flags.groups import told_by
-from streamgauge.flags.options import wish
+from streamgauge.flags.options import time_option, waited, wish
 from streamgauge.launch.shared_secret import find_secret, secret_to_come
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def follower_command(
     name: Annotated[
         str | None, wish("Name in results; by default the host's name, or --host.", metavar="NAME")
     ] = None,
-    wait: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for the leader.")] = 600.0,
+    wait: Annotated[str, time_option("How long to wait for the leader: 90s, 10min.")] = "10min",
     secret_file: SecretFile = None,
     debug: Debug = False,
 ) -> None:
@@ -62,11 +62,12 @@ def follower_command(
     from streamgauge.core.outside import own_address
     from streamgauge.launch.standalone import Follower
 
-    deadline = time.monotonic() + wait
+    wait_s = waited("--wait", wait)
+    deadline = time.monotonic() + wait_s
     try:
         _wait_for_secret(secret_file, deadline)
         secret = find_secret(secret_file)
-        _wait_for_leader(leader_host, leader_port, deadline, wait)
+        _wait_for_leader(leader_host, leader_port, deadline, wait_s)
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED_EXIT_CODE) from None
     with tempfile.TemporaryDirectory(dir=temporary_folder(), ignore_cleanup_errors=True) as folder:

@@ -72,15 +72,16 @@ init_command.hands_on = True  # type: ignore[attr-defined]
 
 
 def _is_terminal() -> bool:
-    return sys.stdin.isatty()
+    """Both ways: questions that nobody sees are not asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _chosen(kind: str | None, families: dict[str, Family[Any]], *, is_asking: bool) -> str:
     if kind is None and is_asking:
         for name, family in families.items():
-            typer.echo(f"  {name:<12} {family.commands[name]}")
+            typer.echo(f"  {name:<12} {family.commands[name]}", err=True)
         usual = next((name for name, family in families.items() if family.is_default), None)
-        kind = typer.prompt("What do you want to measure?", default=usual)
+        kind = typer.prompt("What do you want to measure?", default=usual, err=True)
     if kind not in families:
         names = ", ".join(families)
         raise BadInput(f"init: {'say what to measure' if kind is None else f'{kind} is not known'}: {names}")
@@ -96,7 +97,9 @@ def _answers(command: Callable[..., Any]) -> list[str]:
             continue
         usual = option.default if option.show_default is not False else None
         shown = "" if usual is None else str(getattr(usual, "value", usual))
-        answer = str(typer.prompt(f"--{option.name.replace('_', '-')}: {option.help}", default=shown)).strip()
+        question = f"--{option.name.replace('_', '-')}: {option.help}"
+        # What is written may go to the console's own stream: questions never do.
+        answer = str(typer.prompt(question, default=shown, err=True)).strip()
         if answer and answer != shown:
             given += [max(option.opts, key=len), answer]
     return given

@@ -21,7 +21,7 @@ from streamgauge.cli.run_flags import asked_of, parameters_of
 from streamgauge.core.errors import StreamgaugeError, Unreachable
 from streamgauge.core.guardian import temporary_folder
 from streamgauge.core.stages import Stage, Stages
-from streamgauge.flags.options import wish
+from streamgauge.flags.options import time_option, waited, wish
 from streamgauge.launch.same_version import OLD, own_version
 from streamgauge.launch.shared_secret import make_secret
 from streamgauge.launch.stage_line import StageLine
@@ -53,8 +53,8 @@ def _lead(
     ] = 7077,
     secret_file: SecretFile = None,
     wait: Annotated[
-        float, typer.Option(metavar="SECONDS", help="How long to wait until all followers have joined.")
-    ] = 600.0,
+        str, time_option("How long to wait until all followers have joined: 90s, 10min.")
+    ] = "10min",
     out: Out = "runs",
     tag: Tags = None,
     quiet: Quiet = False,
@@ -64,6 +64,7 @@ def _lead(
     from streamgauge.core.run_tags import checked_tags
     from streamgauge.launch.standalone import Leader, check_free
 
+    wait_s = waited("--wait", wait)
     # What is wrong with the test is said before anybody is waited for.
     test = None if asked is None else asked()
     tags = checked_tags(tag or ())
@@ -76,7 +77,7 @@ def _lead(
                 everywhere = "" if listen == host else " and on all other addresses of this host"
                 known = f"in {file}" if file else "as given"
                 _say(f"leader at {leader.master}{everywhere}; its secret is {known}")
-                _Attendance(leader, leader_expect_offers, keeps=test is None).keep(wait)
+                _Attendance(leader, leader_expect_offers, keeps=test is None).keep(wait_s)
                 if test is not None:
                     how = Manner(master=leader.master, quiet=quiet, debug=debug, tags=tags)
                     raise typer.Exit(_run(test, out, how))

@@ -15,7 +15,7 @@ from statistics import mean, median, stdev
 ROUNDS = 40
 PAIRS = 20
 """As many as libraries are usually set against each other."""
-_POWER_AND_SIGNIFICANCE = 2.8
+POWER_AND_SIGNIFICANCE = 2.8
 """Standard errors: what is found in 4 of 5 tries, at 5%."""
 _MESSAGES = 1500
 _BYTES = 1024
@@ -54,7 +54,7 @@ def _noise(rounds: int, work: Callable[[], object], now_ns: Callable[[], int]) -
         times_ns.append((first, second) if number % 2 == 0 else (second, first))
     logs = [math.log(a / b) for a, b in times_ns]
     spread = stdev(logs)
-    detectable = _POWER_AND_SIGNIFICANCE * spread / math.sqrt(PAIRS)
+    detectable = POWER_AND_SIGNIFICANCE * spread / math.sqrt(PAIRS)
     return Noise(
         rounds=rounds,
         median_ms=median(time for pair in times_ns for time in pair) / 1e6,

@@ -86,9 +86,13 @@ def spread_for(
         return Spread(asked_percent, SpreadSource.ASKED)
     judged = {run.id for side in new for run in side}
     first = base[0].document
-    host = first.environment.get("hostname")
-    wanted = (first.name, first.kind)
-    found = [run for run in runs if run.id not in judged and is_of(run, wanted)]
+    others = (run for run in runs if run.id not in judged)
+    return learned_spread(others, (first.name, first.kind), first.environment.get("hostname"))
+
+
+def learned_spread(runs: Iterable[RunDir], wanted: tuple[str, str], host: object) -> Spread:
+    """Of those runs that are of this name and kind, and of this machine."""
+    found = [run for run in runs if is_of(run, wanted)]
     documents = [document for run in found[-MOST_RUNS:] if (document := _document(run, host))]
     series: dict[tuple[str, str], list[float]] = {}
     for document in documents:

@@ -12,6 +12,8 @@ from typing import Literal, NotRequired, TypedDict
 RESOURCES, STAGE = "launcher", "stage"
 """Names in the place of an agent's."""
 
+ACK_TIMES = "the acknowledgement, from the intended send"
+"""What the times of a load without consumers are times of."""
 Counted = Literal["sent", "received", "done"]
 SIDES: dict[str, Counted] = {"producer": "sent", "consumer": "received"}
 """What an agent of that kind counts."""
@@ -39,6 +41,13 @@ class LiveFile(TypedDict):
     """How far it is, in its own words; with `completed` of `total`."""
     completed: NotRequired[int]
     total: NotRequired[int]
+    warm_up: NotRequired[int]
+    """How many of its messages are sent before those that count; absent while nobody knows."""
+    acked: NotRequired[int]
+    failed: NotRequired[int]
+    """Of a producer, of all messages so far: what acks told."""
+    damaged: NotRequired[int]
+    """Of a consumer, of all so far: not intact, or none of this run's."""
     times_are: NotRequired[str]
     """What `buckets` are times of, where that is not a message on its way."""
     latency_ms: NotRequired[dict[str, int]]

@@ -8,6 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from streamgauge.core.errors import BadInput
+from streamgauge.core.units import parse_seconds
+
 RUNS_VARIABLE = "STREAMGAUGE_RUNS"
 """Where run folders go and are looked for, when no --out says so."""
 
@@ -92,3 +95,14 @@ def count_option(words: str, **more: Any) -> Any:
 
 def time_option(words: str, **more: Any) -> Any:
     return typer.Option(metavar="TIME", help=words, **more)
+
+
+def waited(flag: str, given: str) -> float:
+    """Seconds of a flag that says how long: 90s, 10min, or plain seconds."""
+    try:
+        seconds = parse_seconds(given)
+    except ValueError as error:
+        raise BadInput(f"{flag}: {error}") from None
+    if seconds < 0:
+        raise BadInput(f"{flag} {given}: must not be below 0")
+    return seconds

@@ -114,6 +114,10 @@ class Conduct:
         total = case.work.total_messages if isinstance(case.work, Load) else None
         return None if total is None else total + case.load.total_warm_up_messages
 
+    def settles(self, case: Case) -> bool:
+        """Whether producers find out while they send how many of their messages are warm-up."""
+        return isinstance(case.work, Load) and case.work.settles
+
     def served_load(self, case: Case) -> ServedLoad | None:
         """What goes through the launcher where hosts share no storage; None: nothing worth a word."""
         return served_load(case)

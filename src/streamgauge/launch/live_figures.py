@@ -78,7 +78,9 @@ class LiveFigures:
         """What there is to say when the run is over."""
 
     def begin(self, case: Case) -> None:
-        planned = conduct_of(case.kind).message_count(case)
+        conduct = conduct_of(case.kind)
+        # A warm-up until at rest is sent, too, and nobody knows yet how long it will be.
+        planned = None if conduct.settles(case) else conduct.message_count(case)
         with self._lock:
             self._cases[case.id] = _CaseFigures(case.target.name, planned)
 

@@ -97,7 +97,9 @@ class CaseProgress:
         self._shown = shown and console.is_terminal and (run.is_local or live is not None)
         conduct = conduct_of(case.kind)
         self._watch = conduct.watch(run, case, console) if shown and run.is_local else None
-        self._total = conduct.message_count(case)
+        self._planned, self._settles = conduct.message_count(case), conduct.settles(case)
+        self._total = None if self._settles else self._planned
+        self._latency_name = "p99" if any(each.kind != "producer" for each in case.agents) else "ack p99"
         self._status: CaseStatus | None = None
         self._begun = time.monotonic()
         self._stop = threading.Event()
@@ -150,9 +152,9 @@ class CaseProgress:
                 rate, before, before_s = (sent - before) / (now - before_s), sent, now
             words = f"{self._stage()}  {sent:,} sent  {received:,} received  {format_rate(rate)}"
             if p99_ms is not None:
-                words += f"  p99 {p99_ms:.2f} ms"
+                words += f"  {self._latency_name} {p99_ms:.2f} ms"
             if sent:
-                self._bar.update(self._task, completed=sent, words=words)
+                self._bar.update(self._task, completed=sent, total=self._total, words=words)
             elif stage := self._stage():
                 self._bar.update(self._task, words=stage)
 
@@ -174,7 +176,8 @@ class CaseProgress:
             return found.sent, found.received, found.p99_ms
         if not self._run.is_local:
             return 0, 0, None
-        sent = received = 0
+        sent = received = ahead = 0
+        is_known = True
         worst: float | None = None
         for agent in self._case.agents:
             live = self._read(agent.agent)
@@ -182,10 +185,14 @@ class CaseProgress:
                 continue  # still of the case before
             if agent.kind == "producer":
                 sent += live.get("messages", 0)
+                ahead += live.get("warm_up", 0)
+                is_known = is_known and "warm_up" in live
             else:
                 received += live.get("messages", 0)
-                if "p99_ms" in live:
-                    worst = max(worst or 0.0, live["p99_ms"])
+            if "p99_ms" in live:
+                worst = max(worst or 0.0, live["p99_ms"])
+        if self._settles:
+            self._total = self._planned + ahead if self._planned is not None and sent and is_known else None
         return sent, received, worst
 
     def _read(self, agent: str) -> dict[str, Any]:

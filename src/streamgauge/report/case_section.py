@@ -24,8 +24,19 @@ from streamgauge.report.quantities import (
 )
 from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.settings_text import value_text
-from streamgauge.report.shown import Block, Figures, Heading, Note, Pairs, Section, Share, Shares, Tile, Tiles
-from streamgauge.report.shown_tables import Cell, Column, Table, Unit, row
+from streamgauge.report.shown import (
+    Block,
+    Figures,
+    Heading,
+    Note,
+    Pairs,
+    Section,
+    Share,
+    Shares,
+    Tile,
+    Tiles,
+)
+from streamgauge.report.shown_tables import Cell, Column, Table, TableRow, Unit, row
 from streamgauge.report.time_figures import (
     cpu_figure,
     latency_figure,
@@ -53,6 +64,9 @@ from streamgauge.tables.percentile_support import is_supported
 from streamgauge.tables.results import HISTOGRAM, RESOURCES
 
 _EVENTS = ("sent", "acked", "received")
+LATENCIES = "Latency of each leg, ms"
+_ROWS_ALONE, _ROWS_OF_MANY = 500, 50
+"""Of a folded table, which a thousand partitions would make as large as all the rest of a page."""
 _BRIEF_LATENCIES = ("min", "mean", "p50", "p99", "max")
 _BRIEF_COUNTS = ("sent", "received", "lost_write", "unseen", "duplicate", "out_of_order")
 
@@ -74,7 +88,7 @@ def case_section(case: Case, tables: ResultTables, *, is_open: bool, is_alone: b
         blocks.append(Note("No message was measured.", Tone.WARN))
     return Section(
         f"Case {case.case}",
-        [*blocks, Heading("Details"), *_details(case)],
+        [*blocks, Heading("Details"), *_details(case, _ROWS_ALONE if is_alone else _ROWS_OF_MANY)],
         id=f"case-{case.case}",
         subtitle=case_title(case),
         badges=[part_badge(case)],
@@ -171,7 +185,7 @@ def latency_table(case: Case) -> Table:
         if statistics.count
     ]
     return Table(
-        "Latency of each leg, ms",
+        LATENCIES,
         columns,
         rows,
         note="Broker times are whole milliseconds: their legs are off by up to 1 ms. "
@@ -246,7 +260,7 @@ def _resource_pairs(case: Case) -> list[tuple[str, Sequence[str]]]:
     return pairs
 
 
-def _details(case: Case) -> list[Block]:
+def _details(case: Case, most_rows: int) -> list[Block]:
     brief = (
         *(Column(COUNT_NAMES[name], Unit.COUNT) for name in _BRIEF_COUNTS),
         *(Column(f"{name} ms", Unit.MS) for name in _BRIEF_LATENCIES),
@@ -270,15 +284,17 @@ def _details(case: Case) -> list[Block]:
     )
     settings = [row(name, value_text(value)) for name, value in case.parameters.model_dump().items()]
     return [
-        _fold("Per topic", (Column("topic"), *brief), topics),
-        _fold("Per partition", (Column("topic / partition"), *brief), partitions),
-        _fold("Clocks, ms added to the agents' times", of_clocks, clocks),
-        _fold("Parameters in force", (Column("parameter"), Column("value")), settings),
+        _fold("Per topic", (Column("topic"), *brief), topics, most_rows),
+        _fold("Per partition", (Column("topic / partition"), *brief), partitions, most_rows),
+        _fold("Clocks, ms added to the agents' times", of_clocks, clocks, most_rows),
+        _fold("Parameters in force", (Column("parameter"), Column("value")), settings, len(settings)),
     ]
 
 
-def _fold(title: str, columns: Sequence[Column], rows: Sequence[object]) -> Table:
-    return Table(title, columns, rows, is_folded=True, where=ON_PAGE)  # type: ignore[arg-type]
+def _fold(title: str, columns: Sequence[Column], rows: Sequence[TableRow], most: int) -> Table:
+    left_out = len(rows) - most
+    note = f"{count_text(left_out)} more rows are in the CSV files." if left_out > 0 else None
+    return Table(title, columns, rows[:most], note, is_folded=True, where=ON_PAGE)
 
 
 def _partition_name(part: Partition) -> str:

@@ -11,6 +11,7 @@ from streamgauge.report.cause_words import LIMIT_WORDS, limit_text
 from streamgauge.report.document import by_case
 from streamgauge.report.figures import side_by_side_figure
 from streamgauge.report.hdr_files import hgrm_text, hlog_text
+from streamgauge.report.many_cases import brief_on_page, whole_on_page
 from streamgauge.report.medium import ON_CONSOLE, ON_PAPER, Medium, Tone
 from streamgauge.report.parameters import load_sentence
 from streamgauge.report.quantities import DOUBT, NOTHING, count_text, digits_text, ms_text, plural
@@ -64,11 +65,13 @@ def show_cases(
     cases = document.cases
     judged = by_case(cases if counted is None else counted)
     sections = list(first)
+    whole = whole_on_page(cases)
     if len(cases) > 1 and has_overview:
         sections.append(overview_section(cases, tables, compared_at_most))
     for case in cases:
         is_open = len(cases) <= _OPEN_AT_MOST and not are_folded
         section = case_section(case, tables, is_open=is_open, is_alone=len(cases) == 1)
+        section = section if case.case in whole else brief_on_page(section)
         on_console = len(cases) <= _WHOLE_AT_MOST and has_overview
         sections.append(section if on_console else _off_console(section))
     if len(cases) > _WHOLE_AT_MOST and has_overview:

@@ -24,6 +24,7 @@ def _plot(plot: Plot) -> Parts:
             "y": _axis(plot.y),
             "y2": None if plot.second_y is None else _axis(plot.second_y),
             "reading": plot.reading,
+            "stretch": plot.stretch,
             "bands": [asdict(band) for band in plot.bands],
             "series": [_series(series) for series in plot.series],
         }

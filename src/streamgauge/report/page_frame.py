@@ -9,7 +9,8 @@ from string import Template
 from streamgauge.report.figure_values import figure_values
 from streamgauge.report.figure_words import figure_words
 from streamgauge.report.markup import Markup, escape, join, script_json, tag
-from streamgauge.report.plot_parts import Figure
+from streamgauge.report.plot_parts import Figure, Plot
+from streamgauge.report.plot_thinning import MOST_POINTS, thinned
 
 _SCRIPTS = ("plot_scales.js", "plot_drawing.js", "plot_reading.js", "page.js")
 
@@ -26,13 +27,16 @@ def filled_page(title: str, body: Iterable[Markup | None], figures: dict[str, Fi
     )
 
 
-def place_figures(figures: dict[str, Figure], name: str, group: Sequence[Figure | None]) -> Markup:
+def place_figures(
+    figures: dict[str, Figure], name: str, group: Sequence[Figure | None], most_points: int = MOST_POINTS
+) -> Markup:
     """Keep the figures under ids of their own, and leave room for them on the page."""
     places = []
-    for number, figure in enumerate(group):
-        if figure is None:
+    for number, whole in enumerate(group):
+        if whole is None:
             continue
         key = f"{name}-{number}"
+        figure = thinned(whole, most_points) if isinstance(whole, Plot) else whole
         figures[key] = figure
         scale = None
         if figure.y.scale == "log":

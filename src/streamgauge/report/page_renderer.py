@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -11,6 +11,7 @@ from streamgauge.report.medium import Medium, Tone
 from streamgauge.report.page_environment import environment_section
 from streamgauge.report.page_frame import filled_page, place_figures
 from streamgauge.report.plot_parts import Figure
+from streamgauge.report.plot_thinning import points_each
 from streamgauge.report.quantities import cell_text
 from streamgauge.report.shown import (
     Badge,
@@ -19,6 +20,7 @@ from streamgauge.report.shown import (
     Figures,
     Heading,
     Lines,
+    Link,
     Note,
     Notes,
     Pairs,
@@ -37,9 +39,10 @@ _DOUBTFUL = "too few messages for this percentile"
 def render_page(shown: Shown, environment: dict[str, object] | None) -> str:
     """`environment`: None of what is of several runs."""
     figures: dict[str, Figure] = {}
+    most_points = points_each(_figures_of(shown))
     body: list[Markup | None] = [_header(shown)]
     body += [
-        _section(section, figures, f"s{number}")
+        _section(section, figures, f"s{number}", most_points)
         for number, section in enumerate(shown.sections)
         if Medium.PAGE in section.where
     ]
@@ -81,9 +84,13 @@ def _links(shown: Shown) -> Markup | None:
     """To what lies beside the page, in the order in which people look for it."""
     if not shown.links:
         return None
-    items = (tag("li", tag("a", link.text, href=quote(link.path))) for link in shown.links)
+    items = (tag("li", _link(link)) for link in shown.links)
     heading = tag("h2", "Files beside this page", id="files")
     return tag("section", heading, tag("ul", *items, class_="files"), aria_labelledby="files")
+
+
+def _link(link: Link) -> Markup:
+    return tag("a", link.text, href=quote(link.path))
 
 
 def _fact(fact: Fact) -> Markup:
@@ -104,9 +111,16 @@ def _card(title: str, figure: str, unit: str, lines: Iterable[str], tone: Tone, 
     )
 
 
-def _section(section: Section, figures: dict[str, Figure], key: str) -> Markup:
+def _figures_of(shown: Shown) -> Iterator[Figure]:
+    for section in shown.sections:
+        for block in blocks_for(Medium.PAGE, section.blocks):
+            if isinstance(block, Figures):
+                yield from block.figures
+
+
+def _section(section: Section, figures: dict[str, Figure], key: str, most_points: int) -> Markup:
     blocks = [
-        _block(block, figures, f"{key}-{number}")
+        _block(block, figures, f"{key}-{number}", most_points)
         for number, block in enumerate(blocks_for(Medium.PAGE, section.blocks))
     ]
     pills = [_pill(badge) for badge in section.badges]
@@ -118,9 +132,9 @@ def _section(section: Section, figures: dict[str, Figure], key: str) -> Markup:
     return tag("details", summary, *blocks, class_="case", id=section.id, open=section.is_open or None)
 
 
-def _block(block: Block, figures: dict[str, Figure], key: str) -> Markup | None:
+def _block(block: Block, figures: dict[str, Figure], key: str, most_points: int) -> Markup | None:
     if isinstance(block, Figures):
-        return place_figures(figures, key, block.figures) if block.figures else None
+        return place_figures(figures, key, block.figures, most_points) if block.figures else None
     return _MADE[type(block)](block)
 
 
@@ -129,7 +143,8 @@ def _heading(block: Heading) -> Markup:
 
 
 def _note(block: Note) -> Markup:
-    return tag("p", block.text, class_=f"note {block.tone}-note")
+    links = [part for link in block.links for part in (" ", _link(link))]
+    return tag("p", block.text, *links, class_=f"note {block.tone}-note")
 
 
 def _notes(block: Notes) -> Markup | None:

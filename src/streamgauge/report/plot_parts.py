@@ -100,6 +100,8 @@ class Plot:
     reading: Reading = "point"
     bands: Sequence[Band] = ()
     note: str | None = None
+    stretch: float | None = None
+    """Of a thinned plot: how wide the stretches are of which it has the least and the greatest value."""
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,24 @@ function lineText(series, number) {
 
 function acrossStops(plan, told) {
   const found = new Map();
+  const { stretch } = plan.figure;
   for (const series of told) {
     const points = pointsOf(plan, series);
     series.x.forEach((x, number) => {
       if (!points[number]) return;
-      if (!found.has(x)) found.set(x, []);
-      found.get(x).push({ series, text: lineText(series, number), point: points[number] });
+      // Of a thinned plot each series has two points in a stretch, mostly at places of its own.
+      const place = stretch ? Math.floor(x / stretch) : x;
+      if (!found.has(place)) found.set(place, { x, lines: [] });
+      const { lines } = found.get(place);
+      const line = { series, text: lineText(series, number), point: points[number], y: series.y[number] };
+      const other = stretch && lines.find((one) => one.series === series);
+      if (!other) lines.push(line);
+      else if (other.y !== line.y) other.text = other.y < line.y ? `${other.text} to ${line.text}` : `${line.text} to ${other.text}`;
     });
   }
-  const stops = [...found].map(([x, lines]) => ({ at: lines[0].point, title: plan.x.textOf(x), lines, isAcross: true }));
+  const title = (place, x) =>
+    stretch ? `${plan.x.textOf(place * stretch)} to ${plan.x.textOf((place + 1) * stretch)}` : plan.x.textOf(x);
+  const stops = [...found].map(([place, { x, lines }]) => ({ at: lines[0].point, title: title(place, x), lines, isAcross: true }));
   return within(plan, stops).sort((one, other) => one.at[0] - other.at[0]);
 }
 

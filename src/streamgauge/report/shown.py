@@ -21,10 +21,20 @@ class Figures:
 
 
 @dataclass(frozen=True)
+class Link:
+    """To a file beside the report."""
+
+    text: str
+    path: str
+
+
+@dataclass(frozen=True)
 class Note:
     text: str
     tone: Tone = Tone.QUIET
     where: frozenset[Medium] = EVERYWHERE
+    links: Sequence[Link] = ()
+    """To files that have what it tells of; on a page only."""
 
 
 @dataclass(frozen=True)
@@ -141,14 +151,6 @@ class Said:
 
     text: str
     tone: Tone
-
-
-@dataclass(frozen=True)
-class Link:
-    """To a file beside the report."""
-
-    text: str
-    path: str
 
 
 @dataclass(frozen=True)

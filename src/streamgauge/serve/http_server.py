@@ -90,7 +90,8 @@ class HttpServer:
                     raw_body = await reader.readexactly(length)
             else:
                 raw_body = b""
-            answer = await self._answer(Request.of(exchange.head, exchange.body(raw_body)))
+            peer = str((writer.get_extra_info("peername") or ("",))[0])
+            answer = await self._answer(Request.of(exchange.head, exchange.body(raw_body), peer))
         except asyncio.IncompleteReadError:
             return False
         except BadHttp as bad:

@@ -23,6 +23,8 @@ function facts() {
     [now ? `${digits(now[4])} ms` : "–", "p99 now"],
     waiting !== null ? [waiting, "sent, not received yet"] : [greatest === null ? "–" : `${digits(greatest)} ms`, "max so far"],
   ];
+  for (const [count, name] of [[told.counts.failed, "failed so far"], [told.counts.damaged, "damaged so far"]])
+    if (count !== null && count !== undefined) shown.push([whole(count), name]);
   at("facts").replaceChildren(...shown.map(([value, name]) => {
     const tile = element("div", undefined, { class: "tile" });
     tile.append(element("dt", name), element("dd", value, { class: "count" }));
@@ -71,6 +73,7 @@ function words() {
 function show() {
   if (!told) return;
   words();
+  if (!told.counts) return; // it was gone before the first look
   progress();
   facts();
   for (const [place, lines] of Object.entries(LINES)) plot(place, rows, lines, told.marks);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncGenerator, Callable
 from http import HTTPStatus
 from typing import Any
@@ -20,6 +21,8 @@ _LINGER_S = 30.0
 """So long it goes on looking after the last viewer went: a page that is loaded anew finds its past."""
 _STALLED_S = 60.0
 _RETRY = b"retry: 2000\n\n"
+_OUR_FAULT = "looking at it failed here, the run may go on; run streamgauge serve -d to see what went wrong"
+_LOGGER = logging.getLogger("streamgauge.serve")
 
 
 class LiveFeed:
@@ -75,13 +78,24 @@ class LiveFeed:
             await self._next.wait()
 
     async def _go_on(self) -> None:
+        """Whatever goes wrong, nobody is left to wait for a look that does not come."""
+        try:
+            await self._look_on()
+        except StreamgaugeError as error:
+            reason = str(error)
+        except Exception:
+            _LOGGER.exception("looking at a run in progress")
+            reason = _OUR_FAULT
+        else:
+            return
+        self._is_over = True
+        self._tell({**self._told, "is_over": True, "state": "gone", "reason": reason}, [])
+
+    async def _look_on(self) -> None:
         seen = await asyncio.to_thread(self._make_look)
         idle_s = 0.0
         while idle_s < _LINGER_S and not self._is_over:
-            try:
-                told = await asyncio.to_thread(seen.look)
-            except StreamgaugeError as error:
-                told = {"is_over": True, "state": "gone", "reason": str(error)}
+            told = await asyncio.to_thread(seen.look)
             self._is_over = bool(told["is_over"])
             self._tell(told, list(seen.rows))
             if not self._is_over:
@@ -89,8 +103,8 @@ class LiveFeed:
             idle_s = 0.0 if self.viewers else idle_s + self._every_s
 
     def _tell(self, told: dict[str, Any], rows: list[list[float | None]]) -> None:
-        self._told, self._rows, self._whole = told, rows, b""
         self._chunk = _event({**told, "rows": rows[-_REPEATED_ROWS:]})
+        self._told, self._rows, self._whole = told, rows, b""
         self.looks += 1
         heard, self._next = self._next, asyncio.Event()
         heard.set()

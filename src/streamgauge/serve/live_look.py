@@ -34,6 +34,7 @@ _STALE_S = 15.0
 _SENDING, _TAKING = "sent", ("received", "done")
 _MOST_BYTES = 1 << 20
 _MOST_WORDS = 300
+_MORE = ("warm_up", "failed", "damaged")
 
 
 @dataclass
@@ -50,6 +51,9 @@ class _Teller:
     rss_bytes: int = 0
     kind: str = ""
     counts: str = ""
+    more: dict[str, int] = field(default_factory=dict)
+    """Of its messages: how many do not count yet, failed or came damaged, as far as it tells that."""
+    times_are: str = ""
     buckets: dict[int, int] = field(default_factory=dict)
 
     def hear(self, *, tick: int, at_s: float, count: int, cpu_s: float, rss_bytes: int) -> bool:
@@ -102,7 +106,7 @@ class LiveLook:
             **self._stage(),
             **self._cases(status, case),
             "counts": self._counts(case),
-            **_leading(told),
+            **self._leading(told),
             "resources": self._resources(),
             "machine_cores": machine_cores,
             "marks": self._marks(),
@@ -137,6 +141,8 @@ class LiveLook:
                     rss_bytes=int(told["rss_bytes"]),
                 )
                 if is_new:
+                    teller.more = {name: int(told[name]) for name in _MORE if name in told}
+                    teller.times_are = str(told.get("times_are", ""))[:_MOST_WORDS]
                     teller.buckets = {int(middle): int(count) for middle, count in told["buckets"]}
         return heard
 
@@ -182,12 +188,25 @@ class LiveLook:
         )
 
     def _counts(self, case: Case | None) -> dict[str, int | None]:
-        planned = None if case is None else conduct_of(case.kind).message_count(case)
-        sums = {
+        sums: dict[str, int | None] = {
             name: sum(teller.count for teller in self._agents.values() if teller.counts == name)
             for name in (_SENDING, *_TAKING)
         }
-        return {**sums, "planned": planned}
+        for name in ("failed", "damaged"):
+            told = [teller.more[name] for teller in self._agents.values() if name in teller.more]
+            sums[name] = sum(told) if told else None
+        return {**sums, "planned": None if case is None else self._planned(case)}
+
+    def _planned(self, case: Case) -> int | None:
+        """What will be sent, warm-up and all; None while a warm-up goes on of which nobody knows the end."""
+        conduct = conduct_of(case.kind)
+        planned = conduct.message_count(case)
+        if planned is None or not conduct.settles(case):
+            return planned
+        senders = [teller for teller in self._agents.values() if teller.counts == _SENDING]
+        if not senders or any("warm_up" not in teller.more for teller in senders):
+            return None
+        return planned + sum(teller.more["warm_up"] for teller in senders)
 
     def _cases(self, status: RunStatus, case: Case | None) -> dict[str, Any]:
         done = sum(each.is_finished for each in status.cases.values())
@@ -233,6 +252,15 @@ class LiveLook:
                     marks.append([round(at_s, 1), words[:_MOST_WORDS]])
         return marks
 
+    def _leading(self, told: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """An agent that leads the others has its own words for how far it is."""
+        times_are = next((teller.times_are for teller in self._agents.values() if teller.times_are), "")
+        for each in told:
+            if "words" in each:
+                share = each.get("completed", 0) / each["total"] if each.get("total") else None
+                return {"words": str(each["words"])[:_MOST_WORDS], "share": share, "times_are": times_are}
+        return {"words": "", "share": None, "times_are": times_are}
+
     def _read(self, name: str) -> Any:
         """None when there is nothing, or nothing that can be read."""
         try:
@@ -248,16 +276,3 @@ def _rate_per_s(tellers: Sequence[_Teller]) -> float | None:
     """Of all together; None until one of them has told twice."""
     known = [teller.rate_per_s for teller in tellers if teller.rate_per_s is not None]
     return round(sum(known), 1) if known else None
-
-
-def _leading(told: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """An agent that leads the others has its own words for how far it is."""
-    for each in told:
-        if "words" in each:
-            share = each.get("completed", 0) / each["total"] if each.get("total") else None
-            return {
-                "words": str(each["words"])[:_MOST_WORDS],
-                "share": share,
-                "times_are": str(each.get("times_are", ""))[:_MOST_WORDS],
-            }
-    return {"words": "", "share": None, "times_are": ""}

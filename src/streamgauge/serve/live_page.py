@@ -41,8 +41,8 @@ def live_page(name: str, child: ChildRun | None, *, csrf: str) -> Answer:
         tag("section", tag("h2", "CPU and memory"), tag("div", id="resources"), class_="shown"),
         tag(
             "p",
-            "Agents report about once a second; the warm-up is included. Results come from the recorded "
-            "events when the run is over.",
+            "Agents report about once a second; the warm-up is included. What was lost, came twice or out of "
+            "order is known when the run is over: results come from the recorded events.",
             class_="note",
         ),
         tag("noscript", tag("p", "This page needs JavaScript to follow the run.", class_="note")),

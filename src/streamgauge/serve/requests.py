@@ -53,11 +53,13 @@ class Request:
     query: Mapping[str, list[str]]
     headers: Mapping[str, str]
     body: bytes = b""
+    peer: str = ""
+    """The address that it came from."""
 
     @classmethod
-    def of(cls, head: Head, body: bytes) -> Request:
+    def of(cls, head: Head, body: bytes, peer: str = "") -> Request:
         """Raises BadHttp for what cannot be a path of ours."""
-        return cls(head.method, path_of(head.path), _fields(head.query), head.headers, body)
+        return cls(head.method, path_of(head.path), _fields(head.query), head.headers, body, peer)
 
     @property
     def form(self) -> Mapping[str, list[str]]:

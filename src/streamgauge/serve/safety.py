@@ -10,11 +10,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-import time
-from collections import deque
 from http import HTTPStatus
 
 from streamgauge.gateway.server.origins import Origins, is_rebindable
+from streamgauge.serve.failed_logins import FailedLogins
 from streamgauge.serve.requests import Answer, Cookies, Flow, Headers, Refused, Request, redirect
 
 CSRF_FIELD, CSRF_HEADER = "csrf", "x-csrf-token"
@@ -23,7 +22,6 @@ LOGIN_PATH = ("login",)
 _OPEN_PATHS = ("static", "reports")
 """Reports have a key of their own in their address: a page in a sandbox sends no cookie."""
 _SAFE_METHODS = ("GET", "HEAD")
-_MOST_FAILURES, _FAILURES_S = 20, 60.0
 _KEY_LENGTH = 32
 
 PAGE_POLICY = (
@@ -53,7 +51,7 @@ class Safety:
         self.cookie = f"streamgauge-{port}"
         self._session = secrets.token_urlsafe(_KEY_LENGTH)
         self._key = secrets.token_bytes(_KEY_LENGTH)
-        self._failures: deque[float] = deque(maxlen=_MOST_FAILURES)
+        self._failed = FailedLogins()
 
     @property
     def needs_token(self) -> bool:
@@ -91,11 +89,10 @@ class Safety:
 
     def log_in(self, token: str, request: Request) -> Answer:
         """To where was asked for, without the token in the address."""
-        now_s = time.monotonic()
-        if len(self._failures) == _MOST_FAILURES and now_s - self._failures[0] < _FAILURES_S:
+        if self._failed.are_too_many(request.peer):
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "too many wrong tokens; wait a minute")
         if self._token is None or not _is_same(token, self._token):
-            self._failures.append(now_s)
+            self._failed.add(request.peer)
             raise Refused(
                 HTTPStatus.FORBIDDEN, "this is not the token; streamgauge serve printed it at its start"
             )

@@ -39,10 +39,15 @@ class SizeDistribution(SpecModel):
     """Sizes drawn at random; `fixed` sizes are written as a plain number."""
 
     distribution: Literal["uniform", "normal", "lognormal"]
+    """How sizes are spread between `min` and `max`."""
     min: Bytes
+    """No message is smaller."""
     max: Bytes
+    """No message is larger."""
     mean: Bytes | None = None
+    """Of normal and lognormal, before it is cut at `min` and `max`."""
     sd: Bytes | None = None
+    """The same: its standard deviation."""
 
     @model_validator(mode="after")
     def _complete(self) -> SizeDistribution:
@@ -57,12 +62,14 @@ class FileLines(SpecModel):
     """Payloads are the lines of a file, over and over."""
 
     lines_of: FileName
+    """A text file; each message has one of its lines."""
 
 
 class ProtobufOrder(SpecModel):
     """Payloads are protobuf orders of 78 bytes, serialised and parsed within the measured time."""
 
     protobuf: Literal["order"]
+    """Orders as a shop would send them, encoded and decoded by the agents."""
 
 
 def _size(value: Any) -> Any:
@@ -93,6 +100,7 @@ class Keys(SpecModel):
 
     kind: Literal["none", "round_robin", "random"] = "none"
     of: Count = Field(default=0, ge=0)
+    """How many different keys there are."""
 
     @model_validator(mode="after")
     def _counted(self) -> Keys:
@@ -108,7 +116,9 @@ class Message(SpecModel):
 
     size: MessageSize = 700
     keys: Keys = Keys()
+    """Which key each message has."""
     headers: dict[str, str] = {}
+    """Record headers of every message, by name."""
     header_in: Literal["auto", "value", "key", "headers"] = "auto"
     """Where the id, the intended time and the checksum travel. auto: in the value when it is large
     enough, else in the key when there are no keys, else in a record header."""
@@ -187,6 +197,7 @@ class Load(SpecModel):
     producer_hosts: tuple[str, ...] = ()
     """Followers by name that producers are on, in turn; else wherever there is a slot."""
     consumer_hosts: tuple[str, ...] = ()
+    """The same for consumers."""
     streams: Literal["shared", "per_partition"] = "shared"
     """shared: each producer goes round topics and partitions, each consumer reads some of them.
     per_partition: every partition has a producer and a consumer of its own; `producers` and `consumers`
@@ -209,7 +220,9 @@ class Load(SpecModel):
     """The same for each partition's own stream. Without a rate, its counted messages begin when these
     have been acknowledged: then the way is open."""
     message: Message = Message()
+    """What one message is made of."""
     topics: Topics = Topics()
+    """Where messages go; all topics get the same load."""
     subscription: Literal["assigned", "group"] = "assigned"
     """assigned: partitions are dealt out to consumers beforehand; group: the broker does it."""
     acks: Literal["0", "1", "all"] = "all"
@@ -223,15 +236,18 @@ class Load(SpecModel):
     completions: bool = True
     """Producers hear of every message what became of it (delivery reports)."""
     transactions: Transactions | None = None
+    """Send in transactions (exactly once); None: without."""
     faults: tuple[SerializeAsAny[FaultSpec], ...] = ()
     """What is done to the system meanwhile, and when."""
     compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = "none"
+    """Codec of the producers."""
     drain_timeout: Annotated[Seconds, Field(gt=0)] = 30.0
     """How long consumers wait for the last messages."""
     time_limit: Annotated[Seconds, Field(gt=0)] = _USUAL_TIME_LIMIT_S
     """The case is ended when producers have not finished by then; a `duration` that is longer is its own
     limit, unless this is said."""
     recording: Recording = Recording()
+    """How much of a case is kept message by message."""
 
     @model_validator(mode="before")
     @classmethod

@@ -15,6 +15,7 @@ class Step(SpecModel):
 
     rate: Annotated[RatePerS, Field(gt=0)]
     for_: Annotated[Seconds, Field(gt=0)] = Field(alias="for")
+    """How long it lasts."""
 
 
 def _rate(value: Any) -> Any:

@@ -25,7 +25,9 @@ class Target(SpecModel):
     client: NativeSettings = {}
     """Native client settings, for producers and consumers alike."""
     producer_client: NativeSettings = {}
+    """Native settings for producers only."""
     consumer_client: NativeSettings = {}
+    """Native settings for consumers only."""
     system: SerializeAsAny[SystemSpec] | None = None
 
     @field_validator("name")

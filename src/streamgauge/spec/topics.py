@@ -24,10 +24,13 @@ class Topics(SpecModel):
     name: str = "streamgauge"
     """Several topics are `name-0`, `name-1` …"""
     count: Count = Field(default=1, ge=1)
+    """How many topics."""
     partitions: Count = Field(default=1, ge=1)
     replicas: Count = Field(default=1, ge=1)
     config: dict[str, str] = {}
+    """Settings of the topics, by the broker's own names: `retention.bytes`."""
     keep: bool = False
+    """Do not delete the topics afterwards."""
     own_names: bool = True
     """Run and case are part of the names, so that no case meets another's topics or what it left behind.
     Unless said otherwise, only a `name` that was given is taken as it is."""

@@ -258,7 +258,7 @@ class KafkaCluster(System):
     def description(self) -> str:
         """With what an ack is worth: Kafka leaves syncing to the system, unless it is told to flush."""
         flushes = any(name.startswith("log.flush.") for name in self._overrides)
-        synced = "synced as log.flush.* says" if flushes else "synced when the operating system does"
+        synced = "synced as log.flush.* says" if flushes else "synced when the operating system flushes"
         locked = "" if self._locks is None else f", {self._locks.words()}"
         brokers = "1 broker" if self.brokers == 1 else f"{self.brokers} brokers"
         return f"embedded Apache Kafka, {brokers}, {synced}{locked}"

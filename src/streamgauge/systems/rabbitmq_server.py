@@ -133,7 +133,7 @@ class RabbitMqServer(ServerProcess):
 
     def description(self) -> str:
         """With what an ack is worth: that is what the report shows beside its latency."""
-        return "RabbitMQ streams, one copy, written to its log, synced when the operating system does"
+        return "RabbitMQ streams, one copy, written to its log, synced when the operating system flushes"
 
     def settings(self) -> dict[str, object]:
         return {"configuration": self._configuration()}

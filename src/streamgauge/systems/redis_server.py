@@ -32,7 +32,7 @@ DURABILITY = {
 _SYNCED = {
     "always": "synced before every answer",
     "everysec": "synced once a second",
-    "no": "synced when the operating system does",
+    "no": "synced when the operating system flushes",
 }
 
 

@@ -32,6 +32,7 @@ def test_rates_of_the_scenarios(scenario: Any, per_s: float) -> None:
 
 def test_a_rate_of_ones_own() -> None:
     assert Fanout(clients=(1,), producers=3, pause=0.1).rate_per_s("1") == 30.0
+    assert Fanout(clients=(1,), producers=3, rate=45.0).rate_per_s("1") == 45.0
 
 
 @pytest.mark.parametrize(
@@ -50,6 +51,8 @@ def test_a_rate_of_ones_own() -> None:
         ({"warm_up": "soon"}, "fanout.warm_up"),
         ({"warm_up": -1}, "fanout.warm_up"),
         ({"warm_up_limit": 0}, "fanout.warm_up_limit"),
+        ({"rate": 0}, "fanout.rate"),
+        ({"rate": 5, "pause": 1}, "give one of the two"),
     ],
 )
 def test_what_is_wrong_is_said(given: dict[str, Any], word: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -40,6 +41,7 @@ from streamgauge.report.result_tables import ResultTables
 from streamgauge.report.shown import Figures
 from streamgauge.report.shown_tables import Table
 from tests.report.seen import console_text
+from tests.serve.axe import violations_of
 
 
 def point(series: str, scenario: str, clients: int, mean: float | None, **more: Any) -> Point:
@@ -326,6 +328,18 @@ def test_second_by_second_there_are_a_table_and_plots_of_every_point_that_was_ru
     assert "Second by second" in render_page(shown, {})
 
 
+def test_seconds_of_a_long_fan_out_are_left_to_the_csv_file() -> None:
+    [second, *_] = TABLES.rows(POINT_SECONDS, LADDER[1].case)
+    rows = [{**second, "second": number} for number in range(12 * 3600)]
+    table = pa.Table.from_pylist(rows, schema=TABLES.tables[POINT_SECONDS.name].schema)
+    shown = show_fanout(document_of([LADDER[1]]), ResultTables({**TABLES.tables, POINT_SECONDS.name: table}))
+    [section] = [section for section in shown.sections if section.title.startswith("By second")]
+    assert not any(isinstance(block, Table) for block in section.blocks)
+    page = render_page(shown, {})
+    assert 'href="csv/point_seconds.csv"' in page
+    assert len(page) < 500_000
+
+
 def test_what_a_fault_cost_is_told_of_its_point_and_lies_on_its_plots() -> None:
     fault = FaultFigures(
         kind="gateway_restart",
@@ -405,3 +419,8 @@ def test_how_long_each_point_warmed_up_and_until_what_is_shown() -> None:
     for each in points:
         assert f"Warm-up, {place_name(each)}: latency and CPU against" in page
     assert "not at rest" in page
+
+
+@pytest.mark.browser
+def test_nothing_in_it_keeps_anybody_out(tmp_path: Path) -> None:
+    assert violations_of(render_page(show_fanout(document_of(LADDER), TABLES), {}), tmp_path) == []

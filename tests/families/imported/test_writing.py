@@ -23,6 +23,7 @@ from streamgauge.report.listed_runs import listed
 from streamgauge.report.results import results_document, stored_document
 from streamgauge.spec.loading import load_workload
 from tests.importing import samples
+from tests.serve.axe import violations_of
 
 
 def imported(folder: Path, *texts: str, name: str = "imported") -> RunDir:
@@ -141,3 +142,9 @@ def test_what_a_tool_does_not_tell_is_not_plotted(tmp_path: Path) -> None:
     producer, consumer = document.plotted
     assert (producer.min_ms, producer.mean_ms, producer.max_ms) == (None, 6.74, 410.0)
     assert (consumer.mean_ms, consumer.other_leg) == (None, "no latency")
+
+
+@pytest.mark.browser
+def test_nothing_in_its_report_keeps_anybody_out(tmp_path: Path) -> None:
+    run = imported(tmp_path, samples.PRODUCER_PERF, samples.OMB, samples.CONSUMER_PERF, samples.KAFKA_PERF)
+    assert violations_of(run.read_text(run.report_page), tmp_path) == []

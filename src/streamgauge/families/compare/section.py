@@ -50,7 +50,9 @@ class Bursts(SpecModel):
     """Send so many messages, pause, and so on. Pauses are not counted as time."""
 
     length: Annotated[Count, Field(ge=1)] = 100
+    """Messages before each pause."""
     interval: Annotated[Seconds, Field(gt=0)] = 0.1
+    """How long a pause is."""
 
 
 class Comparison(SpecModel):
@@ -61,21 +63,28 @@ class Comparison(SpecModel):
     messages: tuple[Annotated[Count, Field(ge=1, le=10_000_000)], ...] = (10, 100, 1000, 10_000)
     """Sent in one test."""
     repeat: Count = Field(default=20, ge=1)
+    """How often each test is repeated, after one that is not counted."""
     topics: Topics = Topics(name="testTopic", own_names=True)
     """`name` is the prefix; one topic a test: `{name}__{target}__{length}__{n}`, with own names
     `{name}-{run}__…`."""
     preset: Preset = "fair"
+    """fair: the same settings for both libraries; seed: those of the KNet benchmark."""
     settings: ClientSettings = ClientSettings()
+    """What overrides the preset's settings, for both sides."""
     acks: Literal["0", "1", "all"] | None = None
     """None: as the preset has it."""
     compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = "none"
+    """Codec of both producers."""
     check_on_consume: bool = False
     """Check every value while the time runs."""
     produce_only: bool = False
+    """Do not consume."""
     round_trip: bool = False
     """Instead of produce and consume: each message is sent when the one before has come back."""
     bursts: Bursts | None = None
+    """Pauses between messages; None: there are none."""
     engine: EngineName = "python"
+    """Where the loops run: in Python, or in the JVM of the client library."""
     mix_engines: bool = False
     """With engine jvm: a library that has none runs in Python, and the report says so everywhere."""
     process: Literal["own", "shared"] = "own"

@@ -60,9 +60,16 @@ def fanout(
     producers: Annotated[
         int | None, wish("Producers; by default as many as the scenario has.", metavar="COUNT")
     ] = None,
+    rate: Annotated[
+        str | None,
+        wish(
+            "Messages per second, all producers together: 20, 1k/s; by default the scenario's.",
+            metavar="RATE",
+        ),
+    ] = None,
     pause: Annotated[
         str | None,
-        wish("Pause between messages of a producer: 500ms; by default the scenario's.", metavar="TIME"),
+        wish("Instead of --rate: pause between messages of a producer: 500ms.", metavar="TIME"),
     ] = None,
     size: Annotated[
         str, typer.Option(metavar="BYTES", help="Size of the random text in a message: 1024, 4KiB.")
@@ -141,6 +148,7 @@ def fanout(
         "measured": measured,
         "parse_json": parse_json,
         "producers": producers,
+        "rate": rate,
         "pause": pause,
         "size": size,
         "max_frequency": _frequency(max_frequency),

@@ -50,6 +50,9 @@ class FanoutConduct(Conduct):
     def message_count(self, case: Case) -> int:
         return _point(case).message_count
 
+    def settles(self, case: Case) -> bool:
+        return _point(case).settling is not None
+
     def served_load(self, case: Case) -> ServedLoad:
         """Measured clients' updates, which swarms keep until the case is over; live figures are small."""
         point = _point(case)

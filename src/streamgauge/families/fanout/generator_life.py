@@ -93,6 +93,11 @@ class GeneratorLife(FanoutLife):
         if self._generator is not None:
             self.live.counts = "sent"
             self.live.count(0, self._generator.sent)
+            self.live.told["failed"] = self._generator.failed
+            if self._schedule is not None and self._schedule.warm_up_count is not None:
+                self.live.told["warm_up"] = self._schedule.warm_up_count
+            else:
+                self.live.told.pop("warm_up", None)
         super().publish()
 
     def keep(self) -> None:

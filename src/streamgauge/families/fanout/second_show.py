@@ -12,21 +12,29 @@ from streamgauge.report.fault_show import fault_bands
 from streamgauge.report.medium import ON_PAGE
 from streamgauge.report.plot_parts import Axis, Band, NumberText, Plot, Series, Style, line_style, short
 from streamgauge.report.result_tables import ResultTables, Row
-from streamgauge.report.shown import Figures, Section
+from streamgauge.report.shown import Figures, Link, Note, Section
 from streamgauge.report.shown_tables import Column, Table, Unit, Value, row
 
 _LATENCIES = {"p50": Style(0, 2.5), "p99": Style(1, 1.75), "max": Style(5, 1.25, "dotted")}
 _MIB = 2**20
+_ROWS_AT_MOST = 1000
+"""Of the tables of all points together: hours of seconds are a page of megabytes."""
+_ELSEWHERE = Note("Every second of it is in", links=[Link("point_seconds.csv", "csv/point_seconds.csv")])
 
 
 def second_sections(points: list[Point], tables: ResultTables) -> Iterator[Section]:
     """For the page, where they can be folded; elsewhere `csv/point_seconds.csv` has them."""
+    rows_left = _ROWS_AT_MOST
     for point in points:
         seconds = sorted(tables.rows(POINT_SECONDS, point.case), key=lambda second: int(second["second"]))
         if seconds:
+            rows_left -= len(seconds)
             yield Section(
                 f"By second: {place_name(point)}",
-                [Figures(second_plots(seconds, point.faults)), second_table(seconds)],
+                [
+                    Figures(second_plots(seconds, point.faults)),
+                    second_table(seconds) if rows_left >= 0 else _ELSEWHERE,
+                ],
                 is_open=False,
                 where=ON_PAGE,
             )

@@ -80,6 +80,7 @@ class Fanout(SpecModel):
     """Every target is a series: targets × scenarios × clients, a case each."""
 
     scenarios: tuple[ScenarioName, ...] = ("1",)
+    """What is sent, and how a gateway maps it; one series each."""
     clients: tuple[Annotated[Count, Field(ge=1)], ...]
     """The ladder, from few to many."""
     duration: Annotated[Seconds, Field(gt=0)] = 60.0
@@ -96,6 +97,8 @@ class Fanout(SpecModel):
     """Kafka clients parse JSON values, as those of a gateway need not."""
     producers: Annotated[Count, Field(ge=1)] | None = None
     """Else the scenario's; so are pause and size."""
+    rate: Annotated[RatePerS, Field(gt=0)] | None = None
+    """Messages per second, all producers together; instead of `pause`."""
     pause: Annotated[Seconds, Field(gt=0)] | None = None
     """Between two messages of one producer, whatever sending takes."""
     size: Annotated[Bytes, Field(ge=4)] = 1024
@@ -107,7 +110,9 @@ class Fanout(SpecModel):
     ramp_up_per_s: Annotated[RatePerS, Field(gt=0)] | None = None
     """New clients per second, all processes together; by default 2,000 for a gateway, 200 for Kafka."""
     push_clients_per_process: Annotated[Count, Field(ge=1)] = 19_000
+    """A gateway's clients in one swarm process."""
     kafka_clients_per_process: Annotated[Count, Field(ge=1)] = 1000
+    """Kafka's clients in one swarm process."""
     gateway_processes: Annotated[Count, Field(ge=1)] | None = None
     """Else as many as hold the clients at 17,000 each."""
     gateway_hosts: tuple[str, ...] = ()
@@ -117,9 +122,11 @@ class Fanout(SpecModel):
     mean_limit: Annotated[Seconds, Field(gt=0)] = 5.0
     """A series ends when the mean latency is above, or when not everything was delivered."""
     drain_timeout: Annotated[Seconds, Field(gt=0)] = 20.0
+    """How long swarms wait for the last updates."""
     broker_metrics: tuple[str, ...] = ()
     """http://host:port/metrics of brokers that run elsewhere: Prometheus's text, with CPU and memory."""
     topics: Topics = Topics(name="LTest", own_names=True)
+    """The topic that all messages go to; with `own_names` the run makes one."""
     faults: tuple[SerializeAsAny[FaultSpec], ...] = ()
     """What is done meanwhile to the gateway that the run starts; clients then come back by themselves."""
 
@@ -172,6 +179,12 @@ class Fanout(SpecModel):
         return self
 
     @model_validator(mode="after")
+    def _one_pace(self) -> Fanout:
+        if self.rate is not None and self.pause is not None:
+            raise ValueError("rate: `pause` says how often messages are sent, too; give one of the two")
+        return self
+
+    @model_validator(mode="after")
     def _faults_in_time(self) -> Fanout:
         late = [fault for fault in self.faults if fault.at >= self.duration]
         if late:
@@ -183,6 +196,8 @@ class Fanout(SpecModel):
 
     def rate_per_s(self, scenario: ScenarioName) -> float:
         """Of all producers together."""
+        if self.rate is not None:
+            return self.rate
         pause_s = SCENARIOS[scenario].pause_ms / 1000 if self.pause is None else self.pause
         return self.producers_of(scenario) / pause_s
 

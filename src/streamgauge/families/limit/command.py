@@ -48,7 +48,10 @@ def limit(
         ),
     ] = 2.0,
     duration: Annotated[str, time_option("How long a step is measured: 5s, 1min.")] = "5s",
-    warm_up: Annotated[str, time_option("Sent before each step at its rate, and not measured: 1s.")] = "1s",
+    warm_up: Annotated[
+        str,
+        time_option("Sent before each step at its rate, and not measured: none, or how long: 1s."),
+    ] = "1s",
     time_limit: Annotated[str, time_option("The search ends by then, with what it has found.")] = "15min",
     producers: Annotated[int, count_option("Producers, each in its own process.")] = 1,
     consumers: Annotated[int, count_option("Consumers, each in its own process.")] = 1,
@@ -79,7 +82,7 @@ def limit(
         "to": top_rate,
         "factor": factor,
         "within_percent": within,
-        "warm_up": warm_up,
+        **_warm_up(warm_up),
         "time_limit": time_limit,
     }
     load: dict[str, Any] = {
@@ -104,3 +107,12 @@ def limit(
         "search": search,
     }
     return parse(Workload, content, "limit", whole="")
+
+
+def _warm_up(given: str) -> dict[str, Any]:
+    if given == "auto":
+        raise BadInput(
+            "--warm-up auto: a step has a warm-up of fixed length, and one that was not at rest after it is "
+            "not decidable; allowed: none, or how long, as in 1s"
+        )
+    return {"warm_up": 0, "first_warm_up": 0} if given == "none" else {"warm_up": given}

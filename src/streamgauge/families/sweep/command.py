@@ -38,12 +38,13 @@ KNOBS = {
 """Flags by the field of `load` that they set."""
 _OLDER_KNOBS = {"message-size": "size"}
 
+_USUAL_STREAM = "1MiB"
 _VALUES = "A value, a list 1,2,4 or a range min:max:step (step may be *2)."
 
 
 @told_by(
     "streamgauge sweep --partitions 1:16:*2 --acks 1,all --iterations 3",
-    "streamgauge sweep --size 64,1KiB,16KiB --rate 5k/s",
+    "streamgauge sweep --size 64,1KiB,16KiB --rate 5k/s --duration 30s",
     "streamgauge sweep --case topics=2,partitions=4 --case topics=4,partitions=2",
     aliases={"--message-size": "--size", "--warm-up-messages": "--warm-up", "--agents": "--producers"},
 )
@@ -57,8 +58,16 @@ def sweep(
     ] = "1",
     size: Annotated[str, size_option("64", several=True)] = "64",
     stream_size: Annotated[
-        str, typer.Option(metavar="BYTES", help="Bytes to send to each partition: 1MiB.")
-    ] = "1MiB",
+        str | None,
+        typer.Option(metavar="BYTES", help="Bytes to send to each partition.", show_default="1MiB"),
+    ] = None,
+    messages: Annotated[
+        str | None,
+        wish("Instead of --stream-size: messages of each case, all producers together.", metavar="COUNT"),
+    ] = None,
+    duration: Annotated[
+        str | None, wish("Instead of --stream-size: how long each case is measured: 30s.", metavar="TIME")
+    ] = None,
     acks: Annotated[
         str,
         typer.Option(
@@ -121,10 +130,12 @@ def sweep(
         "partitions": partitions,
         "replicas": replicas,
         "size": size,
-        "stream-size": stream_size,
         "acks": acks,
         "rate": rate,
     }
+    amount = _amount(stream_size, messages, duration)
+    if "stream_size" in amount:
+        given["stream-size"] = amount.pop("stream_size")
     knobs = {name: _values(name, text) for name, text in given.items()}
     listed = [_listed(text) for text in case or ()]
     _check_exactly_once(eos, knobs["acks"], listed)
@@ -134,6 +145,7 @@ def sweep(
         "producers": producers,
         "consumers": consumers or producers,
         "completions": completions,
+        **amount,
         **_warm_up(warm_up, warm_up_limit),
         "topics": {"name": topic_prefix, "keep": keep_topics, "own_names": True},
     }
@@ -156,6 +168,16 @@ def sweep(
         "iterations": iterations,
     }
     return parse(Workload, content, "sweep")
+
+
+def _amount(stream_size: str | None, messages: str | None, duration: str | None) -> dict[str, str]:
+    """How much of it, as the field of `load` that says so."""
+    named = {"stream_size": stream_size, "messages": messages, "duration": duration}
+    given = {name: value for name, value in named.items() if value is not None}
+    if len(given) > 1:
+        flags = " and ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise BadInput(f"sweep: {flags} each say how much to send; give one of them")
+    return given or {"stream_size": _USUAL_STREAM}
 
 
 def _warm_up(messages: str, limit: str) -> dict[str, Any]:
