@@ -19,6 +19,7 @@ from streamgauge.exporting.files import FORMATS, exported_files
 from streamgauge.importing.formats import read_tool_file
 from streamgauge.report.case_document import CasesDocument
 from streamgauge.report.results import results_document
+from tests.comparing.simulated_pairs import simulated
 from tests.exporting.exported_run import finished_run
 from tests.report.sample_comparison import compared_run
 
@@ -98,6 +99,28 @@ def test_what_is_exported_as_omb_comes_back_the_same(
     assert latency.percentiles["p99"] == pytest.approx(ours.p99, rel=1e-3)
     assert latency.max == pytest.approx(ours.max)
     assert case.failed_count == 0
+    assert case.rate_per_s == pytest.approx(800)
+    assert [each.max_ms for each in case.intervals] == [pytest.approx(max(_seconds_max(document)[:-1]))]
+
+
+def _seconds_max(document: CasesDocument) -> list[float]:
+    found = (second.latency_ms.intended_to_received.max for second in document.cases[0].seconds)
+    return [each for each in found if each is not None]
+
+
+def test_the_rates_of_an_omb_result_are_of_the_measured_phase_and_its_clients_of_a_topic(
+    tmp_path: Path,
+) -> None:
+    load = {"messages": 2850, "rate": 100, "warm_up_messages": 1530, "producers": 4, "topics": {"count": 2}}
+    warmed = simulated(tmp_path, 2.0, **load)
+    [(name, content)] = files(warmed, "omb").items()
+    (tmp_path / name).write_bytes(content)
+    [case] = read_tool_file(tmp_path / name).cases
+    assert [each.rate_per_s for each in case.intervals] == [pytest.approx(100)] * 3
+    assert case.rate_per_s == pytest.approx(100)
+    assert case.settings["topics"] == 2
+    assert case.settings["producers_per_topic"] == 2
+    assert "consumers_per_topic" not in case.settings, "one consumer of two topics is no whole number each"
 
 
 def test_a_family_without_messages_says_what_it_has_not(tmp_path: Path) -> None:
