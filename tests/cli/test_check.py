@@ -62,7 +62,9 @@ def test_a_baseline_and_what_is_expected_of_it_come_together(out: Path, tmp_path
     assert "--baseline" in done.stderr
     file.write_text("objectives: [p50<1s]")
     unasked = in_process("check", NEW, "--expect", file, "--baseline", BASE, "--out", out)
-    assert (unasked.returncode, unasked.stdout) == (2, ""), "it would have passed without a look at the baseline"
+    assert (unasked.returncode, unasked.stdout) == (2, ""), (
+        "it would have passed without a look at the baseline"
+    )
     assert "add baseline: [p99<120%]" in unasked.stderr
     missing = in_process("check", NEW, "--expect", tmp_path / "none.yaml", "--out", out)
     assert missing.returncode == 2

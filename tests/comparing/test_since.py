@@ -87,7 +87,8 @@ def test_nothing_is_called_where_validity_fails(folder: Path, monkeypatch: pytes
     said = since.since_last(second, results_document(second), [first])
     assert said is not None
     assert said.text.startswith(
-        f"Since the last run with these settings ({first.id}): a difference may not be called: base: never at rest: "
+        f"Since the last run with these settings ({first.id}): a difference may not be called: "
+        "base: never at rest: "
     )
     assert said.tone is Tone.QUIET
 

@@ -68,8 +68,8 @@ def check_command(
         raise BadInput(f"{expect}: baseline: name the run to compare with: --baseline RUN")
     if baseline is not None and not expectations.baseline:
         raise BadInput(
-            f"{expect}: --baseline {baseline}: nothing is expected of the comparison; add baseline: [p99<120%], "
-            "or leave the flag out"
+            f"{expect}: --baseline {baseline}: nothing is expected of the comparison; "
+            "add baseline: [p99<120%], or leave the flag out"
         )
     document = check_document(
         found,

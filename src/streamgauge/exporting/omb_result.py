@@ -106,7 +106,7 @@ def _is_measured(second: Second) -> bool:
 
 
 def _whole(measured: Sequence[Second], has_warm_up: bool) -> Sequence[Second]:
-    """Without the seconds in which the measured phase began and ended: their counts are of a part of a second."""
+    """Without the seconds in which the measured phase began and ended: they are parts of a second."""
     return measured[int(has_warm_up) : -1]
 
 

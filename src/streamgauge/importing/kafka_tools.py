@@ -131,8 +131,8 @@ def _lasted_s(first: dict[str, str], last: dict[str, str], where: str) -> float:
 
 
 def _first_lasted_s(first: dict[str, str], where: str) -> float:
-    """A row of --show-detailed-stats has the time at which its interval ended: the first tells by its rate when
-    it began."""
+    """A row of --show-detailed-stats has the time at which its interval ended: the first tells by its rate
+    when it began."""
     rate = number(first["nMsg.sec"], where)
     return count(first[CONSUMER_MARK], where) / rate if rate else 0.0
 

@@ -47,10 +47,12 @@ _DRIVER_FIELDS = {
     "reset",
 }
 _KAFKA = "KafkaBenchmarkDriver"
-_TYPED_BY_US = {"key.serializer", "value.serializer", "key.deserializer", "value.deserializer"}
-"""Classes of Java, which no client of ours takes."""
-_NOT_IN_LIBRDKAFKA = {"default.api.timeout.ms"}
-"""In OMB's own driver files, and known to Java's client alone."""
+_CLASSES = ("key.serializer", "value.serializer", "key.deserializer", "value.deserializer")
+_LEFT_OUT = {
+    **dict.fromkeys(_CLASSES, "values are bytes here"),
+    "default.api.timeout.ms": "librdkafka has no such setting",
+}
+"""What OMB's own driver files have for Java's client alone."""
 _KIB = 1024
 _MOST_COMPRESSIBLE = 100.0
 
@@ -200,11 +202,8 @@ def _target(
     if compression := producer.pop("compression.type", None):
         target["compression"] = compression
     for field, settings in (("client", shared), ("producer_client", producer), ("consumer_client", consumer)):
-        for setting in sorted(_TYPED_BY_US & settings.keys()):
-            notes.append(f"{setting}: left out, values are bytes here")
-            del settings[setting]
-        for setting in sorted(_NOT_IN_LIBRDKAFKA & settings.keys()):
-            notes.append(f"{setting}: left out, librdkafka has no such setting")
+        for setting in sorted(settings.keys() & _LEFT_OUT.keys()):
+            notes.append(f"{setting}: left out, {_LEFT_OUT[setting]}")
             del settings[setting]
         if "buffer.memory" in settings:
             settings["queue.buffering.max.kbytes"] = str(int(settings.pop("buffer.memory")) // _KIB)
