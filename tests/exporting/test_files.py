@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -111,7 +112,13 @@ def _seconds_max(document: CasesDocument) -> list[float]:
 def test_the_rates_of_an_omb_result_are_of_the_measured_phase_and_its_clients_of_a_topic(
     tmp_path: Path,
 ) -> None:
-    load = {"messages": 2850, "rate": 100, "warm_up_messages": 1530, "producers": 4, "topics": {"count": 2}}
+    load: dict[str, Any] = {
+        "messages": 2850,
+        "rate": 100,
+        "warm_up_messages": 1530,
+        "producers": 4,
+        "topics": {"count": 2},
+    }
     warmed = simulated(tmp_path, 2.0, **load)
     [(name, content)] = files(warmed, "omb").items()
     (tmp_path / name).write_bytes(content)

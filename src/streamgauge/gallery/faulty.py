@@ -39,8 +39,13 @@ class Messages:
         return self._only(~np.isnan(self.received))
 
     def _only(self, kept: NDArray[np.bool_]) -> Messages:
-        columns = (self.due, self.received, self.is_warm_up, self.copies, self.size_bytes)
-        return Messages(*(column[kept] for column in columns))
+        return Messages(
+            self.due[kept],
+            self.received[kept],
+            self.is_warm_up[kept],
+            self.copies[kept],
+            self.size_bytes[kept],
+        )
 
     @property
     def latency(self) -> Floats:
