@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamgauge.core.percentiles import percentile_ms
+from streamgauge.core.run_dir import RunDir
+from streamgauge.exporting.omb_percentiles import window_percentiles
 from streamgauge.report.case_document import SCHEDULE_LAG, BriefStatistics, Case, Second, Statistics
 from streamgauge.report.document import Document
 from streamgauge.report.result_tables import Row
@@ -25,12 +27,13 @@ _QUANTILES = (0.0, *(1 - 10.0 ** -(n / 8) for n in range(1, 41)), 1.0)
 
 @dataclass(frozen=True)
 class _Window:
+    begin: int
     lasted_s: int
     seconds: Sequence[Second]
     """A second in which nothing was sent has none."""
 
 
-def omb_result_text(document: Document, case: Case, histogram: Sequence[Row]) -> str:
+def omb_result_text(run: RunDir, document: Document, case: Case, histogram: Sequence[Row]) -> str:
     size = case.parameters.message_size
     found: dict[str, Any] = {
         "workload": document.name,
@@ -42,7 +45,7 @@ def omb_result_text(document: Document, case: Case, histogram: Sequence[Row]) ->
         "consumersPerTopic": _per_topic(case.parameters.consumers, case),
         "version": f"streamgauge {document.environment.get('versions', {}).get('streamgauge', '')}".strip(),
     }
-    return json.dumps({**found, **_windows(case), **_aggregated(case, histogram)}, indent=1) + "\n"
+    return json.dumps({**found, **_windows(run, case), **_aggregated(case, histogram)}, indent=1) + "\n"
 
 
 def _per_topic(count: int, case: Case) -> int | None:
@@ -81,7 +84,7 @@ def _latency(
     }
 
 
-def _windows(case: Case) -> dict[str, list[float]]:
+def _windows(run: RunDir, case: Case) -> dict[str, list[float]]:
     """Ten seconds each, as theirs are, of the measured phase alone."""
     measured = [second for second in case.seconds if _is_measured(second)]
     whole = _whole(measured, case.warm_up is not None)
@@ -93,10 +96,31 @@ def _windows(case: Case) -> dict[str, list[float]]:
         if whole
         else [case.throughput.received_messages_per_s or 0.0],
         **{
-            f"{theirs[:1].lower()}{theirs[1:]}{what}": [of(window, leg) * per_ms for window in windows]
+            f"{_by_window(theirs)}{what}": [of(window, leg) * per_ms for window in windows]
             for theirs, (leg, per_ms) in _LEGS.items()
             for what, of in (("Avg", _mean), ("Max", _max))
         },
+        **_percentiles(run, case, windows),
+    }
+
+
+def _by_window(theirs: str) -> str:
+    return theirs[:1].lower() + theirs[1:]
+
+
+def _percentiles(run: RunDir, case: Case, windows: Sequence[_Window]) -> dict[str, list[float]]:
+    """Of messages that were rolled up the slowest are left: no percentiles can be had of these."""
+    if not windows or (case.verification is not None and case.verification.rolled_up):
+        return {}
+    legs = {leg: (theirs, per_ms) for theirs, (leg, per_ms) in _LEGS.items() if case.legs[leg].count}
+    end = windows[-1].begin + windows[-1].lasted_s
+    told = window_percentiles(
+        run, case.case, [window.begin for window in windows], end, list(legs), list(_DIGITS.values())
+    )
+    return {
+        f"{_by_window(legs[leg][0])}{digits}pct": [max(0.0, each[place]) * legs[leg][1] for each in found]
+        for leg, found in told.items()
+        for place, digits in enumerate(_DIGITS)
     }
 
 
@@ -119,7 +143,7 @@ def _parted(seconds: Sequence[Second]) -> list[_Window]:
     begins = [first + place * _WINDOW_S for place in range(count)]
     ends = [*begins[1:], last + 1]
     return [
-        _Window(end - begin, [second for second in seconds if begin <= second.second < end])
+        _Window(begin, end - begin, [second for second in seconds if begin <= second.second < end])
         for begin, end in zip(begins, ends, strict=True)
     ]
 
