@@ -68,7 +68,7 @@ def check_command(
         raise BadInput(f"{expect}: baseline: name the run to compare with: --baseline RUN")
     if baseline is not None and not expectations.baseline:
         raise BadInput(
-            f"{expect}: --baseline {baseline}: nothing is expected of the comparison; "
+            f"{expect}: --baseline {baseline}: nothing is expected against it; "
             "add baseline: [p99<120%], or leave the flag out"
         )
     document = check_document(
