@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from streamgauge.spec.loading import load_workload
 
 ROOT = Path(__file__).parents[1]
 CI = ROOT / "examples" / "ci"
-CALL = re.compile(r"streamgauge (?P<command>run|check|results|runs tag)\b(?P<rest>[^;&|\"\n>]*)")
+CALL = re.compile(r"streamgauge (?P<command>run|check|results|runs tag|runs rm)\b(?P<rest>[^;&|\"\n>]*)")
 
 
 def loaded(name: str) -> dict[Any, Any]:
@@ -63,7 +65,7 @@ def test_they_install_by_pip_and_call_commands_with_flags_that_there_are(which: 
     script = scripts()[which]
     assert "python -m pip install streamgauge" in script
     calls = [(match["command"], match["rest"]) for match in CALL.finditer(script)]
-    assert {command for command, _ in calls} == {"run", "check", "results", "runs tag"}
+    assert {command for command, _ in calls} == {"run", "check", "results", "runs tag", "runs rm"}
     assert {command.split()[0] for command, _ in calls} <= {*_BEFORE, *_AFTER}
     for command, rest in calls:
         flags = set(re.findall(r"--[a-z-]+", rest))
@@ -77,6 +79,35 @@ def test_files_that_they_name_are_there(which: str) -> None:
     named = set(re.findall(r"examples/ci/[\w.-]+", scripts()[which]))
     assert len(named) == 3
     assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []
+
+
+@pytest.mark.parametrize("which", ["github", "gitlab"])
+def test_what_is_cached_does_not_grow_with_every_push(which: str, tmp_path: Path) -> None:
+    """The line itself, in a shell: the newest ten stay, and nothing is called when there are no more."""
+    [line] = [line for line in scripts()[which].splitlines() if "runs rm" in line]
+    runs = [f"202601{day:02d}-000000-ci-0001" for day in range(1, 13)]
+    for run in runs:
+        (tmp_path / "runs" / run).mkdir(parents=True)
+    (tmp_path / "streamgauge").write_text('#!/bin/sh\necho "$@"\nshift 3\ncd runs && rmdir "$@"\n')
+    (tmp_path / "streamgauge").chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    said = [
+        subprocess.run(
+            ["bash", "-euc", line], cwd=tmp_path, env=environment, capture_output=True, timeout=30, check=True
+        ).stdout.decode()
+        for _ in range(2)
+    ]
+    assert said == [f"runs rm --yes {' '.join(runs[:2])}\n", ""]
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == runs[2:]
+
+
+def test_the_report_of_this_run_alone_is_uploaded() -> None:
+    [upload] = [step for step in steps_of_github() if "upload-artifact" in step.get("uses", "")]
+    assert upload["with"]["path"].split() == ["junit.xml", "report"]
+    job = loaded("gitlab-ci.yml")["latency"]
+    assert job["artifacts"]["paths"] == ["summary.md", "report"]
+    taken = [line for line in scripts()["github"].splitlines() if line.startswith("cp ")]
+    assert taken == job["after_script"]
 
 
 def test_each_step_of_github_is_an_action_or_a_script() -> None:

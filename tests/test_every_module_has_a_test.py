@@ -89,6 +89,7 @@ COVERED = {
     "drivers/redis/clients.py": "drivers/redis/test_streams.py",
     "drivers/redis/wire.py": "drivers/redis/test_streams.py",
     "drivers/transports_java.py": "drivers/test_order_loops.py",
+    "exporting/omb_percentiles.py": "exporting/test_files.py",
     "exporting/omb_result.py": "exporting/test_files.py",
     "exporting/openmetrics.py": "exporting/test_files.py",
     "faults/contract.py": "faults/test_brokers.py",

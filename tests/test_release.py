@@ -55,7 +55,11 @@ def run(*command: str, cwd: Path) -> str:
 def test_the_workflow_publishes_what_was_checked_and_keeps_no_token() -> None:
     workflow = yaml.safe_load(WORKFLOW.read_text("utf-8"))
     jobs = workflow["jobs"]
-    assert jobs["publish"]["needs"] == ["wheels", "sdist"]
+    assert jobs["publish"]["needs"] == ["check", "image"]
+    assert jobs["check"]["needs"] == ["wheels", "sdist"], "wheels are checked, too"
+    checked = [step.get("run") for step in jobs["check"]["steps"]]
+    assert checked[-1] == "twine check --strict dist/*"
+    assert "docker build --file deploy/Dockerfile" in jobs["image"]["steps"][-1]["run"]
     assert jobs["publish"]["permissions"] == {"id-token": "write"}
     assert workflow["permissions"] == {"contents": "read"}
     assert "secrets." not in WORKFLOW.read_text("utf-8")

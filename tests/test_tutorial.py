@@ -21,6 +21,11 @@ _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 BLOCKS = _BLOCK.findall(PAGE)
 DEADLINE_S = 1800
 
+NO_VERDICT = (
+    r"(?is)\A(?!.*\b(?:faster|slower)\s+[\d–])"
+    r"(?=.*(?:no difference seen\s+\d|not comparable\s+\d.*: (?:base|new): do not quote))"
+)
+"""No row is called different; what is not comparable is of a run that may not be quoted, as the page says."""
 SEEN = [
     ("Integrity* says whether every message is accounted for: here it is `all accounted for`",
      r"(?i)integrity\s+all accounted for"),
@@ -29,7 +34,7 @@ SEEN = [
     ("The table has one row, with the tag `first`", r"(?m)^\S+-first-\w+ +ok\b.*\bfirst\s*$"),
     ("The median latency is close to the 2 ms", r"p50\W+[12]\.\d"),
     ("20,000 are sent and 20,000 received", r"(?s)20,000.*20,000"),
-    ("every verdict is `no difference seen`", r"no difference seen|not comparable"),
+    ("every verdict is `no difference seen`", NO_VERDICT),
     ("The answer is `pass`", r"(?i)check\s+pass"),
 ]  # fmt: skip
 """What the page says that one sees, and what there has to be in what the block before it printed."""
@@ -85,6 +90,20 @@ def block_before(sentence: str) -> int:
 
 def test_what_is_looked_for_is_on_the_page() -> None:
     assert [block_before(sentence) for sentence, _ in SEEN] == [2, 2, 2, 3, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_seen"),
+    [
+        ("p50  NO DIFFERENCE SEEN  0.998  1.005", True),
+        ("p50  NOT COMPARABLE  0.998  1.005\n • the only case: new: do not quote", True),
+        ("p50  NOT COMPARABLE  0.998  1.005\n • one run of each side does not show how certain it is", False),
+        ("p50  NO DIFFERENCE SEEN  0.998  1.005\np90  SLOWER  1.46  2.5", False),
+        ("nothing of the kind", False),
+    ],
+)
+def test_not_comparable_is_accepted_of_runs_that_may_not_be_quoted_alone(rows: str, is_seen: bool) -> None:
+    assert (re.search(NO_VERDICT, rows) is not None) is is_seen
 
 
 @pytest.mark.proof

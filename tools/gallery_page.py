@@ -27,6 +27,22 @@ laws of the simulation.
 | fault | figure | reported | true | unit | seen in |
 | --- | --- | --- | --- | --- | --- |
 """
+NOT_HERE = """\
+## What is not shown here
+
+Some faults cannot be re-created on a run of one producer, one partition and one consumer that share no
+machine with a system:
+
+- *Clients that connected first as the sample* (Lightstreamer's benchmark): [fanout](fanout.md) draws its
+  sample at random over the order of connecting, or measures every client.
+- *Partitions that share a consumer, in rows "per partition"* (KafkaBench): in a [sweep](sweep.md) each
+  partition has its own consumer.
+- *Bodies that repeat in small batches, and compress 39-fold* (streamgauge 0.1): nothing is compressed here.
+  What a codec reached is in the results ([`message.compressibility`](workload.md)).
+- *A cold JVM, ready-made payloads, a payload made before the stamp, or a shorter timer slack on one side
+  only* (streamgauge 0.1, KafkaBench): these are costs of a client's machine
+  ([decision 38](decisions/0038-a-bench-without-favour.md)).
+"""
 
 
 def page_text(exhibits: list[Exhibit]) -> str:
@@ -44,7 +60,8 @@ def page_text(exhibits: list[Exhibit]) -> str:
         + "\n".join(rows)
         + "\n\n## What is done wrong, and what to do instead\n\n"
         + "\n\n".join(words)
-        + "\n"
+        + "\n\n"
+        + NOT_HERE
     )
 
 

@@ -38,7 +38,8 @@ def test_the_exit_code_says_what_came_of_it(
     file, junit, summary = tmp_path / "e.yaml", tmp_path / "deep" / "junit.xml", tmp_path / "summary.md"
     file.write_text(expected)
     files = ("--junit", junit, "--markdown", summary)
-    done = in_process("check", "latest", "--expect", file, "--baseline", BASE, "--out", out, *files)
+    baseline = ("--baseline", BASE) if expected.startswith("baseline") else ()
+    done = in_process("check", "latest", "--expect", file, *baseline, "--out", out, *files)
     assert (done.returncode, done.stderr) == (code, "")
     assert word in done.stdout
     assert Xml.fromstring(junit.read_text("utf-8")).get("name") == "streamgauge check"
@@ -53,12 +54,18 @@ def test_json_is_for_programs(out: Path, tmp_path: Path) -> None:
     assert (found["kind"], found["run"], found["outcome"], done.returncode) == ("check", NEW, "missed", 1)
 
 
-def test_a_baseline_that_is_not_named_is_asked_for(out: Path, tmp_path: Path) -> None:
+def test_a_baseline_and_what_is_expected_of_it_come_together(out: Path, tmp_path: Path) -> None:
     file = tmp_path / "e.yaml"
     file.write_text("baseline: [p50<110%]")
     done = in_process("check", NEW, "--expect", file, "--out", out)
     assert done.returncode == 2
     assert "--baseline" in done.stderr
+    file.write_text("objectives: [p50<1s]")
+    unasked = in_process("check", NEW, "--expect", file, "--baseline", BASE, "--out", out)
+    assert (unasked.returncode, unasked.stdout) == (2, ""), (
+        "it would have passed without a look at the baseline"
+    )
+    assert "add baseline: [p99<120%]" in unasked.stderr
     missing = in_process("check", NEW, "--expect", tmp_path / "none.yaml", "--out", out)
     assert missing.returncode == 2
     assert "none.yaml: cannot be read" in missing.stderr

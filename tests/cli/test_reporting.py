@@ -23,10 +23,10 @@ def test_a_report_tells_of_the_run_before(tmp_path: Path) -> None:
     shutil.copytree(first.local(), later)
     document, shown, page = report_of(RunDir.open(str(later)))
     assert shown.since is not None
-    assert shown.since.text.startswith("Since the run before (")
+    assert shown.since.text.startswith("Since the last run with these settings (")
     assert document.answer is not None
     made = Path(page).read_text()
-    assert "Since the run before (" in made
+    assert "Since the last run with these settings (" in made
     assert 'href="csv/latency.csv"' in made
     assert (later / "report/csv/latency.csv").exists()
     _, alone, _ = report_of(first)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import zipfile
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.run_tags import tags_of
 from streamgauge.core.status import RunStatus, write_status
+from streamgauge.exporting.bundle import MANIFEST
 from streamgauge.report.write import write_report
 from tests.report.sample_run import limit_run, single_run, sweep_run
 
@@ -112,6 +114,18 @@ def test_a_run_that_cannot_be_read_is_listed_and_can_be_removed(out: Path) -> No
     assert "corrupt" in rows(out)[ONE]
     assert in_process("runs", "rm", ONE, "--yes", "--out", out).returncode == 0
     assert not (out / ONE).exists()
+
+
+def test_a_bundle_is_no_run_to_remove(out: Path) -> None:
+    """It would be unpacked for that; and if its run is there already, that one would go."""
+    file = out.parent / "run.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(MANIFEST, "{}")
+    refused = in_process("runs", "rm", ONE, file, "--yes", "--out", out)
+    assert refused.returncode == 2
+    assert f"{file}: is a bundle" in refused.stderr
+    assert sorted(path.name for path in out.iterdir()) == [ONE, SWEEP]
+    assert file.exists()
 
 
 def test_only_runs_are_removed(out: Path) -> None:

@@ -24,6 +24,11 @@ def simulated(folder: Path, *medians_ms: float, seed: int = 1, name: str = "", *
         {"seed": seed + number, "latency": {"law": "lognormal", "median_ms": median_ms, "sigma": 0.3}}
         for number, median_ms in enumerate(medians_ms)
     ]
+    return of_laws(folder, settings, name=name, **load)
+
+
+def of_laws(folder: Path, settings: list[dict[str, Any]], *, name: str = "", **load: Any) -> RunDir:
+    """A case for each simulated broker that has these settings."""
     run, plan = simulate(folder, settings, {**LOAD, **load})
     if name:
         run = RunDir(str(run.local().rename(folder / name)))

@@ -101,6 +101,19 @@ def test_a_case_that_the_baseline_has_not_is_inconclusive(tmp_path: Path, base: 
     assert "the baseline has no case with these settings" in console_text(show_check(found), 200)
 
 
+def test_a_case_that_the_baseline_alone_has_is_inconclusive(tmp_path: Path, base: RunDir) -> None:
+    """Else a change that breaks one target's plan would pass."""
+    two = simulated(tmp_path / "two", 1.0, 1.0, seed=30)
+    found = checked(tmp_path, base, "baseline: [p50<200%]", two)
+    assert [(each.case, each.outcome.outcome) for each in found.expected] == [
+        ("run", MET),
+        ("target=sim-0", MET),
+        (f"case 002 of {two.id}", OPEN),
+    ]
+    assert found.outcome is OPEN
+    assert "the run has none with its settings" in console_text(show_check(found), 200)
+
+
 def test_junit_counts_what_is_missed_and_what_nobody_can_say(
     tmp_path: Path, base: RunDir, slower: RunDir
 ) -> None:

@@ -23,6 +23,7 @@ from streamgauge.report.results import results_document
 from streamgauge.spec.metrics import RATE, Metric
 
 from ..golden import stored
+from .simulated_pairs import simulated
 
 
 def _no_spark() -> NoReturn:
@@ -60,10 +61,23 @@ def test_the_same_again_is_no_difference(folder: Path, monkeypatch: pytest.Monke
     first, second, other = _runs(folder)
     said = since_last(second, results_document(second), _runs(folder))
     assert said is not None
-    assert said.text == f"Since the run before ({first.id}): no difference seen."
+    assert said.text == f"Since the last run with these settings ({first.id}): no difference seen."
     assert said.tone is Tone.QUIET
     assert since_last(first, results_document(first), _runs(folder)) is None
     assert since_last(other, results_document(other), _runs(folder)) is None
+
+
+def test_runs_of_the_name_with_other_settings_are_passed_over(tmp_path: Path) -> None:
+    """As two loads that are measured by turns, both under the name of their family."""
+    first, other, *_ = (
+        simulated(tmp_path, median_ms, name=f"2026010{day}-000000-sim-0001", messages=1500, rate=rate)
+        for day, median_ms, rate in ((1, 1.0, 300), (2, 2.0, 150), (3, 2.0, 150), (4, 3.0, 300))
+    )
+    newest = runs_in(str(tmp_path))[-1]
+    said = since_last(newest, results_document(newest), runs_in(str(tmp_path)))
+    assert said is not None
+    assert said.text.startswith(f"Since the last run with these settings ({first.id}): slower: p50 3")
+    assert since_last(other, results_document(other), runs_in(str(tmp_path))) is None
 
 
 def test_nothing_is_called_where_validity_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +87,8 @@ def test_nothing_is_called_where_validity_fails(folder: Path, monkeypatch: pytes
     said = since.since_last(second, results_document(second), [first])
     assert said is not None
     assert said.text.startswith(
-        f"Since the run before ({first.id}): a difference may not be called: base: never at rest: "
+        f"Since the last run with these settings ({first.id}): a difference may not be called: "
+        "base: never at rest: "
     )
     assert said.tone is Tone.QUIET
 

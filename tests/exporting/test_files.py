@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,7 +21,10 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.exporting.files import FORMATS, exported_files
 from streamgauge.importing.formats import read_tool_file
 from streamgauge.report.case_document import CasesDocument
+from streamgauge.report.result_tables import read_result
 from streamgauge.report.results import results_document
+from streamgauge.tables.results import MESSAGES
+from tests.comparing.simulated_pairs import simulated
 from tests.exporting.exported_run import finished_run
 from tests.report.sample_comparison import compared_run
 
@@ -98,6 +104,50 @@ def test_what_is_exported_as_omb_comes_back_the_same(
     assert latency.percentiles["p99"] == pytest.approx(ours.p99, rel=1e-3)
     assert latency.max == pytest.approx(ours.max)
     assert case.failed_count == 0
+    assert case.rate_per_s == pytest.approx(800)
+    [p99_ms] = [each.p99_ms for each in case.intervals]
+    assert p99_ms == pytest.approx(ours.p99, rel=0.05), "of all but the last second, which is a part of one"
+    assert [each.max_ms for each in case.intervals] == [pytest.approx(max(_seconds_max(document)[:-1]))]
+
+
+def _seconds_max(document: CasesDocument) -> list[float]:
+    found = (second.latency_ms.intended_to_received.max for second in document.cases[0].seconds)
+    return [each for each in found if each is not None]
+
+
+def test_the_rates_of_an_omb_result_are_of_the_measured_phase_and_its_clients_of_a_topic(
+    tmp_path: Path,
+) -> None:
+    load: dict[str, Any] = {
+        "messages": 2850,
+        "rate": 100,
+        "warm_up_messages": 1530,
+        "producers": 4,
+        "topics": {"count": 2},
+    }
+    warmed = simulated(tmp_path, 2.0, **load)
+    [(name, content)] = files(warmed, "omb").items()
+    (tmp_path / name).write_bytes(content)
+    [case] = read_tool_file(tmp_path / name).cases
+    assert [each.rate_per_s for each in case.intervals] == [pytest.approx(100)] * 3
+    assert case.rate_per_s == pytest.approx(100)
+    told = json.loads(content)
+    rows = read_result(warmed, MESSAGES)
+    for name, begin, end in (
+        ("endToEndLatency", "intended", "received"),
+        ("publishLatency", "sent", "acked"),
+    ):
+        taken = (rows[f"{end}_ns"].to_numpy() - rows[f"{begin}_ns"].to_numpy()) / 1e6
+        for window, low in enumerate((16, 26, 36)):
+            seconds = rows["second"].to_numpy()
+            mine = taken[(seconds >= low) & (seconds < min(low + 10, 43))]
+            for digits, percent in (("50", 50), ("95", 95), ("99", 99), ("999", 99.9)):
+                expected = pytest.approx(np.percentile(mine, percent), rel=1e-3)
+                assert told[f"{name}{digits}pct"][window] == expected, (name, digits, window)
+    assert max(told["publishDelayLatency99pct"]) <= max(told["publishDelayLatencyMax"])
+    assert case.settings["topics"] == 2
+    assert case.settings["producers_per_topic"] == 2
+    assert "consumers_per_topic" not in case.settings, "one consumer of two topics is no whole number each"
 
 
 def test_a_family_without_messages_says_what_it_has_not(tmp_path: Path) -> None:

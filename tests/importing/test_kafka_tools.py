@@ -44,9 +44,9 @@ def test_the_consumers_test_has_a_rate_and_no_latency() -> None:
     assert (case.message_count, case.rate_per_s, case.latencies) == (50000, 20000.0, ())
 
 
-def test_the_detailed_consumers_test_goes_on_in_windows() -> None:
+def test_the_detailed_consumers_test_goes_on_in_windows_each_told_when_it_ends() -> None:
     [case] = read_consumer_perf(CONSUMER_PERF_DETAILED)
-    assert (case.message_count, case.rate_per_s) == (30000, 30000.0)
+    assert (case.message_count, case.rate_per_s) == (30000, 15000.0)
     assert [(each.second, each.rate_per_s) for each in case.intervals] == [(0.0, 10000.0), (1.0, 20000.0)]
 
 
@@ -72,6 +72,8 @@ def test_what_kafkas_own_tools_print_today_is_read(kafka: str, tmp_path: Path) -
     admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(30)
     _tool(kafka, tmp_path / "produced.txt", "ProducerPerformance", topic)
     _tool(kafka, tmp_path / "consumed.txt", "ConsumerPerformance", topic)
+    in_detail = ("--show-detailed-stats", "--reporting-interval", "1")
+    _tool(kafka, tmp_path / "detailed.txt", "ConsumerPerformance", topic, *in_detail)
     _tool(kafka, tmp_path / "e2e.txt", "EndToEndLatency", topic)
     [produced] = read_tool_file(tmp_path / "produced.txt").cases
     assert produced.message_count == RECORDS
@@ -80,12 +82,20 @@ def test_what_kafkas_own_tools_print_today_is_read(kafka: str, tmp_path: Path) -
     assert consumed.message_count is not None
     assert consumed.message_count >= RECORDS
     assert consumed.rate_per_s
+    [detailed] = read_tool_file(tmp_path / "detailed.txt").cases
+    assert detailed.rate_per_s
+    assert detailed.message_count
+    begins_s = [each.second for each in detailed.intervals]
+    ends_s = [*begins_s[1:], detailed.message_count / detailed.rate_per_s]
+    lasted = zip(detailed.intervals, begins_s, ends_s, strict=True)
+    counted = sum((each.rate_per_s or 0) * (end - begin) for each, begin, end in lasted)
+    assert counted == pytest.approx(detailed.message_count, rel=1e-3), "intervals are not what the rate is of"
     [through] = read_tool_file(tmp_path / "e2e.txt").cases
     assert through.latencies[0].mean
     assert set(through.latencies[0].percentiles) == {"p50", "p99", "p99.9"}
 
 
-def _tool(kafka: str, file: Path, tool: str, topic: str) -> None:
+def _tool(kafka: str, file: Path, tool: str, topic: str, *more: str) -> None:
     records = ("--num-records", str(RECORDS))
     given = {
         "ProducerPerformance": ("--topic", topic, *records, "--record-size", "100", "--throughput", "-1"),
@@ -104,7 +114,7 @@ def _tool(kafka: str, file: Path, tool: str, topic: str) -> None:
     command = [
         *(str(find_java().executable), *LIGHT_JAVA, "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"),
         *("-cp", classpath(fetch("kafka")), f"org.apache.kafka.tools.{tool}"),
-        *("--bootstrap-server", kafka, *given[tool]),
+        *("--bootstrap-server", kafka, *given[tool], *more),
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -19,7 +19,8 @@ def shown_html(shown: Shown) -> str:
     facts = [f"{fact.title}: {fact.figure} {fact.unit}".strip() for fact in shown.facts]
     verdicts = [f"{verdict.name}: {verdict.words}" for verdict in shown.verdicts]
     said = tag("ul", *(tag("li", line) for line in (*facts, *verdicts)))
-    return str(join([tag("div", badge, said, *_tables(shown))]))
+    answer = [tag("p", shown.answer.text)] if shown.answer else []
+    return str(join([tag("div", badge, *answer, said, *_tables(shown))]))
 
 
 def _tables(shown: Shown) -> Iterator[Markup]:

@@ -26,7 +26,7 @@ from streamgauge.core.run_tags import tags_of
 from streamgauge.plan.family_tables import result_tables_of
 from streamgauge.report.case_document import Case, CasesDocument, Statistics
 from streamgauge.report.document import Document
-from streamgauge.report.results import results_document
+from streamgauge.report.results import results_document, stored_document
 
 if TYPE_CHECKING:
     from streamgauge.comparing.document import DiffDocument
@@ -96,7 +96,10 @@ class Run:
         from streamgauge.report.result_tables import ResultTables
         from streamgauge.report.write import shown_of
 
-        return shown_html(shown_of(self.document, ResultTables.read(self.folder)))
+        # The answer takes a look at every message: the report had it, and left it.
+        answer = self.document.answer or stored_document(self.folder).answer
+        document = self.document.model_copy(update={"answer": answer})
+        return shown_html(shown_of(document, ResultTables.read(self.folder)))
 
 
 def open(name: str = "latest", out: str | None = None) -> Run:

@@ -66,6 +66,11 @@ def check_command(
     expectations = load_expectations(expect, read_plan(found).kind)
     if expectations.baseline and baseline is None:
         raise BadInput(f"{expect}: baseline: name the run to compare with: --baseline RUN")
+    if baseline is not None and not expectations.baseline:
+        raise BadInput(
+            f"{expect}: --baseline {baseline}: nothing is expected against it; "
+            "add baseline: [p99<120%], or leave the flag out"
+        )
     document = check_document(
         found,
         expectations,

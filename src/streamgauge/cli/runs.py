@@ -87,6 +87,8 @@ def rm_command(
     from streamgauge.core.units import counted, format_bytes
 
     folder = _below(context, out)
+    for name in runs:
+        _refuse_bundle(name)
     found = {run.location: run for run in (find_run(name, folder) for name in runs)}
     for run in found.values():
         _refuse_running(run)
@@ -99,6 +101,19 @@ def rm_command(
         _refuse_running(run)  # somebody may have gone on with it meanwhile
         run.remove("")
         typer.echo(f"removed {run.id}")
+
+
+def _refuse_bundle(name: str) -> None:
+    """Else it would be unpacked, and what came out of it removed."""
+    from pathlib import Path
+
+    from streamgauge.exporting.bundle import is_bundle
+
+    if is_bundle(Path(name)):
+        raise BadInput(
+            f"{name}: is a bundle, a file of its own: delete it with rm; "
+            "to remove a run that was unpacked from it, give the run's name; nothing was removed"
+        )
 
 
 def _refuse_running(run: RunDir) -> None:

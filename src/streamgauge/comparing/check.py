@@ -6,7 +6,7 @@ interval decides: all of it on one side of the bound, or nothing is decided.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from streamgauge.comparing.between_runs import Spread, spread_for
@@ -14,12 +14,12 @@ from streamgauge.comparing.differences import Side, compared_figures
 from streamgauge.comparing.document import Changed
 from streamgauge.comparing.environments import environment_differences
 from streamgauge.comparing.expectations import Expectations
-from streamgauge.comparing.matching import Matched, matching
+from streamgauge.comparing.matching import Matched, Matching, matching
 from streamgauge.comparing.measured import measured_run
 from streamgauge.comparing.show import settings_words
 from streamgauge.core.outcomes import ObjectiveOutcome, Outcome, worst_outcome
 from streamgauge.core.run_dir import RunDir, runs_in
-from streamgauge.core.verdicts import CauseCode, Validity, cause
+from streamgauge.core.verdicts import Cause, CauseCode, Validity, cause
 from streamgauge.report.document import Document, Part, State, ValidityVerdict
 from streamgauge.report.outcomes import Known, outcomes_of
 from streamgauge.report.results import results_document
@@ -83,9 +83,8 @@ def check_document(
         for each in matched.matched:
             outcomes = _against(each, asked, confidence, spread)
             expected += [_of(settings_words(each.settings), found) for found in outcomes]
-        for group in matched.only_new:
-            lacking = outcomes_of(asked, lambda _: Known(None, why_not=_NO_CASE), _VALID)
-            expected += [_of(f"case {group.parts[0].case}", found) for found in lacking]
+        for name, why in _unmatched(matched):
+            expected += [_of(name, found) for found in _undecided(asked, why)]
     return CheckDocument(
         run=document.run,
         name=document.name,
@@ -99,7 +98,18 @@ def check_document(
 
 
 _VALID = ValidityVerdict(verdict=Validity.VALID)
-_NO_CASE = cause(CauseCode.NO_SUCH_CASE)
+
+
+def _unmatched(matched: Matching) -> Iterator[tuple[str, Cause]]:
+    """What one side alone has is compared with nothing: nobody can say that it keeps to anything."""
+    for group in matched.only_new:
+        yield f"case {group.parts[0].case}", cause(CauseCode.NO_SUCH_CASE)
+    for group in matched.only_base:
+        yield f"case {group.parts[0].case} of {group.parts[0].run}", cause(CauseCode.CASE_GONE)
+
+
+def _undecided(asked: Sequence[Objective], why: Cause) -> Iterable[ObjectiveOutcome]:
+    return outcomes_of(asked, lambda _: Known(None, why_not=why), _VALID)
 
 
 def _of(case: str, outcome: ObjectiveOutcome) -> Expected:

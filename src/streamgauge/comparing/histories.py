@@ -15,7 +15,7 @@ from streamgauge.comparing.document import (
 from streamgauge.comparing.environments import environment_differences
 from streamgauge.comparing.estimates import Estimate
 from streamgauge.comparing.history import FEWEST_RUNS, cuts
-from streamgauge.comparing.matching import Repeats, repeats_of, telling_settings
+from streamgauge.comparing.matching import Repeats, Settings, repeats_of, telling_settings
 from streamgauge.comparing.measured import Measured, MeasuredRun, is_better_lower, unit_of
 from streamgauge.comparing.ratio import CONFIDENCE
 from streamgauge.core.verdicts import Validity
@@ -42,13 +42,19 @@ def history_document(runs: Sequence[MeasuredRun]) -> HistoryDocument:
 
 def same_workload(runs: Iterable[MeasuredRun], newest: MeasuredRun) -> list[MeasuredRun]:
     """Of these, those that are of the same workload as the newest: by its name, kind and settings."""
-    wanted = {repr(sorted(part.settings.items(), key=str)) for part in newest.parts}
+    asked = [part.settings for part in newest.parts]
     return [
         run
         for run in runs
         if (run.document.name, run.document.kind) == (newest.document.name, newest.document.kind)
-        and wanted & {repr(sorted(part.settings.items(), key=str)) for part in run.parts}
+        and share_settings(asked, (part.settings for part in run.parts))
     ]
+
+
+def share_settings(one: Iterable[Settings], other: Iterable[Settings]) -> bool:
+    """Whether some case of one is a case of the other, too."""
+    first, second = ({repr(sorted(each.items(), key=str)) for each in side} for side in (one, other))
+    return not first.isdisjoint(second)
 
 
 def _metric(metric: Metric, group: Repeats, runs: Sequence[MeasuredRun]) -> MetricHistory:

@@ -85,6 +85,7 @@ class CauseCode(StrEnum):
     NO_REPEATS = "no_repeats"
     NOT_ABOVE_ZERO = "not_above_zero"
     NO_SUCH_CASE = "no_such_case"
+    CASE_GONE = "case_gone"
     # Warnings: true of the figures, and no reason not to quote them.
     FEW_REPETITIONS = "few_repetitions"
     SPREAD = "spread"

@@ -92,7 +92,7 @@ def _omb(run: RunDir, document: Document, tables: ResultTables) -> Files:
             rows = tables.rows(HISTOGRAM, case.case)
             yield (
                 f"{document.name}-{case.case}.json",
-                lambda case=case, rows=rows: omb_result_text(document, case, rows).encode(),  # type: ignore[misc]
+                lambda case=case, rows=rows: omb_result_text(run, document, case, rows).encode(),  # type: ignore[misc]
             )
 
 

@@ -2,72 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from streamgauge.comparing.blocks import blocks_of
-from streamgauge.comparing.estimates import mean_estimate
-from streamgauge.core.clock import NS_PER_MS
+from streamgauge.comparing.estimates import Estimate
+from streamgauge.comparing.ratio import CONFIDENCE
 from streamgauge.gallery import faulty
 from streamgauge.gallery.faulty import Messages
-from streamgauge.report.case_document import BriefStatistics, Case
+from streamgauge.report.case_document import BriefStatistics, Case, Second
+
+TIMES_MS = 10.0
+"""Within which a message should have come."""
+_EARLY_SECONDS = round(faulty.EARLY_MS / 1000)
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What streamgauge says of the run: its results, and what `diff` makes of them."""
+
+    case: Case
+    histogram: Sequence[tuple[float, int]]
+    """Of the leg that speaks for the case: middle of a bucket in ms, and how many."""
+    mean: Estimate | None
+    """With its interval, in ms."""
+
+    @property
+    def measured(self) -> list[Second]:
+        return [second for second in self.case.seconds if second.accounting.sent]
+
+    def latency_of(self, second: Second) -> BriefStatistics:
+        found: BriefStatistics = getattr(second.latency_ms, self.case.main_leg)
+        return found
 
 
 @dataclass(frozen=True)
 class MeasuringFault:
-    """`wrong` measures with the fault; `true` is what we report, or work out by the same rules."""
+    """`wrong` measures with the fault; `true` is what we report."""
 
     name: str
     figure: str
     unit: str
     wrong: Callable[[Messages], float]
-    true: Callable[[Case, Messages], float | None]
+    true: Callable[[Reported], float | None]
     what: str
     instead: str
     seen_in: str
 
 
-def _p99(case: Case, _: Messages) -> float | None:
-    return case.main_latency.p99
+def _p99(reported: Reported) -> float | None:
+    return reported.case.main_latency.p99
 
 
-def _mean(case: Case, _: Messages) -> float | None:
-    return case.main_latency.mean
+def _mean(reported: Reported) -> float | None:
+    return reported.case.main_latency.mean
 
 
-def _p50(case: Case, _: Messages) -> float | None:
-    return case.main_latency.p50
+def _p50(reported: Reported) -> float | None:
+    return reported.case.main_latency.p50
 
 
-def _early_mean(_: Case, messages: Messages) -> float:
-    return faulty.early_mean(messages)
+def _early_mean(reported: Reported) -> float | None:
+    """Of the seconds before the stall, which would hide what is small."""
+    found = [reported.latency_of(second) for second in reported.measured[:_EARLY_SECONDS]]
+    return sum(each.count * (each.mean or 0.0) for each in found) / sum(each.count for each in found)
 
 
-def _mean_of_last_second(case: Case, _: Messages) -> float | None:
-    of_second: dict[int, BriefStatistics] = {
-        each.second: getattr(each.latency_ms, case.main_leg) for each in case.seconds
-    }
-    return of_second[max(second for second, found in of_second.items() if found.count)].mean
+def _mean_of_last_second(reported: Reported) -> float | None:
+    return [each for second in reported.measured if (each := reported.latency_of(second)).count][-1].mean
 
 
-def _lost(case: Case, _: Messages) -> float:
-    return case.accounting.lost_write + case.accounting.unseen
+def _within_percent(reported: Reported) -> float | None:
+    """Of those that were sent: what never came is not within any bound."""
+    within = sum(count for value_ms, count in reported.histogram if value_ms <= TIMES_MS)
+    return 100 * within / reported.case.accounting.sent
 
 
-def _interval_of_mean(_: Case, messages: Messages) -> float | None:
+def _rate_of_first_second(reported: Reported) -> float | None:
+    return reported.measured[0].throughput.received_messages_per_s
+
+
+def _in_turns_ratio(reported: Reported) -> float | None:
+    """Of four seconds before the stall, in turns: A B B A."""
+    a, b, again_b, again_a = (reported.latency_of(second).p50 or 0.0 for second in reported.measured[:4])
+    return (a + again_a) / (b + again_b)
+
+
+def _lost(reported: Reported) -> float | None:
+    return reported.case.accounting.lost_write + reported.case.accounting.unseen
+
+
+def _kilobits_per_s(reported: Reported) -> float | None:
+    per_s = reported.case.throughput.received_bytes_per_s
+    return None if per_s is None else per_s * 8 / 1000
+
+
+def _interval_of_mean(reported: Reported) -> float | None:
     """By blocks of time, as diff has it."""
-    arrived = messages.measured.arrived
-    latency, due, out = (
-        np.rint(each * NS_PER_MS).astype(np.int64)
-        for each in (arrived.latency, arrived.due, arrived.received)
-    )
-    found = mean_estimate(blocks_of(latency, due, out))
-    if found is None or found.limits is None:
+    if reported.mean is None or reported.mean.limits is None:
         return None
-    low, high = found.limits(0.95)
-    return (high - low) / 2 / NS_PER_MS
+    low, high = reported.mean.limits(CONFIDENCE)
+    return (high - low) / 2
 
 
 _P99, _EARLY_MEAN = "p99", "mean before the stall"
@@ -100,7 +134,7 @@ FAULTS = (
         "sent",
         "/s",
         faulty.pause_after_send_rate,
-        lambda case, _: case.throughput.sent_messages_per_s,
+        lambda reported: reported.case.throughput.sent_messages_per_s,
         "The sender sleeps for 1 ms after each send, and calls that 1,000 messages a second. The time that "
         "it waits for a place among 100 messages in flight comes on top.",
         "Due times come from the clock, so a late message does not delay the next one.",
@@ -162,7 +196,7 @@ FAULTS = (
         "p99.9",
         "ms",
         faulty.outliers_dropped_p99_9,
-        lambda case, _: case.main_latency.p99_9,
+        lambda reported: reported.case.main_latency.p99_9,
         "Values more than three standard deviations away are dropped as noise, but they are the tail.",
         "No message is dropped, however far away it is.",
         "spreadsheets",
@@ -172,7 +206,7 @@ FAULTS = (
         "highest shown",
         "ms",
         faulty.tail_at_p98,
-        lambda case, _: case.main_latency.max,
+        lambda reported: reported.case.main_latency.max,
         "The last percentile shown is p98. One message in fifty is above it, and may be anything.",
         "p50 to p99.9 and the maximum are shown beside mean and SD.",
         "Lightstreamer's benchmark",
@@ -213,7 +247,7 @@ FAULTS = (
         "within 10 ms",
         "%",
         faulty.lost_left_out_percent,
-        lambda _, messages: faulty.within_percent(messages),
+        _within_percent,
         "The share of messages that meet an objective is taken of those that arrived. Lost messages have "
         "missed it, too.",
         "Shares are taken of the messages sent, and lost=0 is a separate objective.",
@@ -287,18 +321,39 @@ FAULTS = (
         "rate",
         "/s",
         faulty.batch_stamp_rate,
-        lambda case, _: case.out_per_s,
+        lambda reported: reported.case.out_per_s,
         "All messages of a batch get the same time, so a thousand messages in two batches seem to take the "
         "time of one batch.",
         "A rate is a count over a time much longer than a batch, and short runs may not be quoted.",
         "streamgauge 0.1",
     ),
     MeasuringFault(
+        "KiB called kilobits",
+        "throughput",
+        "kbit/s",
+        faulty.kib_as_kilobits,
+        _kilobits_per_s,
+        "Bytes are divided by 1,024, and the column is called Kbps.",
+        "Bytes, KiB and bits are told apart, and every figure has its unit.",
+        "KafkaBench",
+    ),
+    MeasuringFault(
+        "the broker's fetch wait",
+        "p50",
+        "ms",
+        faulty.fetch_wait_p50,
+        _p50,
+        "The consumer asks for at least 100,000 bytes, so the broker keeps messages back until it has them, "
+        "for up to half a second. What is measured is that wait, and not the client.",
+        "Consumers ask for one byte, unless the workload says otherwise; compare refuses to judge a wait.",
+        "KNet's benchmark",
+    ),
+    MeasuringFault(
         "the last pause subtracted",
         "rate within bursts",
         "/s",
         faulty.last_pause_subtracted_rate,
-        lambda _, messages: faulty.bursts_rate(messages),
+        _rate_of_first_second,
         "There are four pauses between five bursts, but five are subtracted.",
         "Only the time between two bursts is a pause.",
         "streamgauge 0.1",
@@ -308,7 +363,7 @@ FAULTS = (
         "p50 of A to B",
         "×",
         faulty.always_first_ratio,
-        lambda _, messages: faulty.in_turns_ratio(messages),
+        _in_turns_ratio,
         "Here A and B are the same system, but A runs while it is still slow.",
         "Comparisons alternate (ABBA) once both sides are warm, with A against itself as a control.",
         "KNet's benchmark",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 TAIL = 99.0
-EARLY_MS = 3500.0
+EARLY_MS = 3000.0
 """Before the stall, which would hide what is small."""
 
 
@@ -28,6 +28,7 @@ class Messages:
     is_warm_up: NDArray[np.bool_]
     copies: NDArray[np.int32]
     """How many of it came."""
+    size_bytes: NDArray[np.int32]
 
     @property
     def measured(self) -> Messages:
@@ -38,7 +39,13 @@ class Messages:
         return self._only(~np.isnan(self.received))
 
     def _only(self, kept: NDArray[np.bool_]) -> Messages:
-        return Messages(self.due[kept], self.received[kept], self.is_warm_up[kept], self.copies[kept])
+        return Messages(
+            self.due[kept],
+            self.received[kept],
+            self.is_warm_up[kept],
+            self.copies[kept],
+            self.size_bytes[kept],
+        )
 
     @property
     def latency(self) -> Floats:
@@ -148,13 +155,6 @@ def last_pause_subtracted_rate(
     return float(burst * bursts / (elapsed - bursts * pause) * 1000)
 
 
-def bursts_rate(messages: Messages, burst: int = 100, bursts: int = 5) -> float:
-    """The same without that: messages over the time in which they were on their way."""
-    received = messages.measured.arrived.received[: burst * bursts]
-    busy = sum(received[n * burst + burst - 1] - received[n * burst] for n in range(bursts))
-    return float(burst * bursts / busy * 1000)
-
-
 def clock_ignored_p50(messages: Messages, offset: float = 1.5) -> float:
     """The receiver's clock is that much behind, and nobody asked."""
     return float(np.percentile(messages.measured.arrived.latency - offset, 50))
@@ -166,11 +166,6 @@ def whole_ms_mean(messages: Messages, slow: float = 1.5) -> float:
     early = arrived.due < arrived.due[0] + EARLY_MS
     differences = np.floor(arrived.received[early] - slow) - np.floor(arrived.due[early])
     return float(differences[differences > 0].mean())
-
-
-def early_mean(messages: Messages) -> float:
-    arrived = messages.measured.arrived
-    return float(arrived.latency[arrived.due < arrived.due[0] + EARLY_MS].mean())
 
 
 def least_of_n_p99(messages: Messages, parts: int = 10) -> float:
@@ -188,12 +183,6 @@ def lost_left_out_percent(messages: Messages, bound: float = 10.0) -> float:
     """How many were within the bound, of those that came."""
     latency = messages.measured.arrived.latency
     return float(100 * (latency <= bound).mean())
-
-
-def within_percent(messages: Messages, bound: float = 10.0) -> float:
-    """Of those that were sent: what never came is not within any bound."""
-    latency = messages.measured.latency
-    return float(100 * (np.nan_to_num(latency, nan=np.inf) <= bound).mean())
 
 
 def distinct_values_p50(messages: Messages) -> float:
@@ -221,6 +210,28 @@ def tail_at_p98(messages: Messages) -> float:
     return float(np.percentile(messages.measured.arrived.latency, 98))
 
 
+def kib_as_kilobits(messages: Messages) -> float:
+    """Bytes over 1024, under the name of kilobits."""
+    arrived = messages.measured.arrived
+    lasted_s = (arrived.received.max() - arrived.received.min()) / 1000
+    return float(arrived.size_bytes.sum() / 1024 / lasted_s)
+
+
+def fetch_wait_p50(messages: Messages, least_bytes: int = 100_000, at_most: float = 500.0) -> float:
+    """A fetch is answered when there are so many bytes, or after so long; the next one follows at once."""
+    arrived = messages.measured.arrived
+    reached = np.cumsum(arrived.size_bytes)
+    latency, at, now = np.empty(len(reached)), 0, float(arrived.received[0])
+    while at < len(reached):
+        before = reached[at - 1] if at else 0
+        enough = min(int(np.searchsorted(reached, before + least_bytes)), len(reached) - 1)
+        now = min(max(now, float(arrived.received[enough])), now + at_most)
+        end = int(np.searchsorted(arrived.received, now, side="right"))
+        latency[at:end] = now - arrived.due[at:end]
+        at = max(at, end)
+    return float(np.percentile(latency, 50))
+
+
 def always_first_ratio(messages: Messages, seconds: float = 2.0) -> float:
     """A runs first, B next, on the same system: here both are the same."""
     arrived = messages.arrived
@@ -228,15 +239,6 @@ def always_first_ratio(messages: Messages, seconds: float = 2.0) -> float:
     first = arrived.latency[arrived.due < begin + span]
     second = arrived.latency[(arrived.due >= begin + span) & (arrived.due < begin + 2 * span)]
     return float(np.median(first) / np.median(second))
-
-
-def in_turns_ratio(messages: Messages, turn: float = 250.0) -> float:
-    """The same without that: warm, and in turns (A B B A), before the stall."""
-    arrived = messages.measured.arrived
-    early = arrived.due < arrived.due[0] + EARLY_MS
-    turns = ((arrived.due[early] - arrived.due[0]) // turn).astype(int) % 4
-    is_a, latency = (turns == 0) | (turns == 3), arrived.latency[early]
-    return float(np.median(latency[is_a]) / np.median(latency[~is_a]))
 
 
 def independent_error(messages: Messages) -> float:

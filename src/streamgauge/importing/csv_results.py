@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 
 import numpy as np
 
@@ -28,6 +29,7 @@ _CLOSED_LOOP = (
     "A virtual user waits for each answer before it asks again: while the system stalls, nobody asks "
     "(coordinated omission)."
 )
+_WHOLE_SECONDS = "k6 writes times in whole seconds: the rate is that exact, and no more."
 _SHARES = (0.0, *(1 - 10.0 ** -(n / 8) for n in range(1, 33)), 1.0)
 _PERCENTS = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 _KIB = 1024
@@ -48,23 +50,43 @@ def read_k6(text: str) -> list[ToolCase]:
         elif name.endswith("_duration"):
             times.setdefault(name, []).append(value)
             if name in ("http_req_duration", "iteration_duration"):
-                seconds.append(number(row["timestamp"], where))
+                seconds.append(_k6_time_s(row["timestamp"], where))
     main = next((name for name in ("http_req_duration", "iteration_duration") if name in times), None)
     if main is None:
         raise NotThisFormat("k6: has neither http_req_duration nor iteration_duration")
     legs = [main, *(name for name in times if name != main)]
-    lasted_s = max(seconds) - min(seconds) + 1  # whole seconds: the last one counts
     total = requests or len(times[main])
+    is_whole = all(second.is_integer() for second in seconds)
     return [
         ToolCase(
             "k6",
             [_exact(name, times[name]) for name in legs],
-            rate_per_s=total / lasted_s,
+            rate_per_s=_k6_rate(total, seconds, is_whole),
             message_count=total,
             failed_count=failed if requests else None,
-            notes=(_CLOSED_LOOP, "k6 writes times in whole seconds: the rate is that exact, and no more."),
+            notes=(_CLOSED_LOOP, *([_WHOLE_SECONDS] if is_whole else [])),
         )
     ]
+
+
+def _k6_time_s(text: str, where: str) -> float:
+    """In whichever of its formats (K6_CSV_TIME_FORMAT): the unit of a number is told by its size, as all are
+    since 1970 and none is of before 1973."""
+    if "T" in text:
+        try:
+            return datetime.fromisoformat(text).timestamp()
+        except ValueError:
+            raise NotThisFormat(f"{where}: {text!r} is no time") from None
+    value = number(text, where)
+    return value / next((per_s for per_s in (1e9, 1e6, 1e3) if value >= 1e8 * per_s), 1.0)
+
+
+def _k6_rate(total: int, seconds: Sequence[float], is_whole: bool) -> float | None:
+    """Of whole seconds the last one counts; else what came after the first time does."""
+    lasted_s = max(seconds) - min(seconds)
+    if is_whole:
+        return total / (lasted_s + 1)
+    return (total - seconds.count(min(seconds))) / lasted_s if lasted_s else None
 
 
 def _exact(leg: str, values_ms: Sequence[float]) -> ToolLatency:
@@ -125,7 +147,8 @@ def _percent_columns(row: Mapping[str, str], where: str) -> dict[str, float]:
 
 
 def read_locust_history(text: str) -> list[ToolCase]:
-    """`_stats_history.csv`: how it went on; the last row with percentiles speaks for the end of it."""
+    """`_stats_history.csv`: how it went on. Its columns `Total …` are of the whole run, and speak for it; the
+    others are of the last ten seconds."""
     rows = [row for row in rows_of(text) if row["Name"] == "Aggregated"]
     if not rows:
         raise NotThisFormat("Locust history: has no row of all requests (Aggregated)")
@@ -139,26 +162,33 @@ def read_locust_history(text: str) -> list[ToolCase]:
         )
         for row in rows
     ]
-    last = rows[-1]
+    first, last = rows[0], rows[-1]
+    lasted_s = number(last["Timestamp"], where) - begin
     total = optional_number(last.get("Total Request Count"), where)
+    before = optional_number(first.get("Total Request Count"), where) or 0.0
     failed = optional_number(last.get("Total Failure Count"), where)
+    half = optional_number(last.get("Total Median Response Time"), where)
     latency = ToolLatency(
         "request → response",
         count=None if total is None else int(total),
         mean=optional_number(last.get("Total Average Response Time"), where),
         min=optional_number(last.get("Total Min Response Time"), where),
         max=optional_number(last.get("Total Max Response Time"), where),
-        percentiles=_percent_columns(last, where),
+        percentiles={} if half is None else {percentile_name(50.0): half},
     )
     return [
         ToolCase(
             "locust",
             [latency],
-            rate_per_s=optional_number(last["Requests/s"], where),
+            rate_per_s=None if total is None or lasted_s <= 0 else (total - before) / lasted_s,
             message_count=None if total is None else int(total),
             failed_count=None if failed is None else int(failed),
             intervals=intervals,
-            notes=(_CLOSED_LOOP, "Percentiles of the history are of its last ten seconds."),
+            notes=(
+                _CLOSED_LOOP,
+                "Percentiles of the history are of ten seconds each, so none but the median is told of the "
+                "whole run: import _stats.csv for these.",
+            ),
         )
     ]
 

@@ -125,10 +125,20 @@ def _cells(line: str, names: list[str]) -> list[str] | None:
 
 
 def _lasted_s(first: dict[str, str], last: dict[str, str], where: str) -> float:
-    begin, end = (
-        (first["start.time"], last["end.time"]) if "start.time" in first else (first["time"], last["time"])
-    )
-    return max(0.0, (_time(end, where) - _time(begin, where)).total_seconds())
+    if "start.time" in first:
+        return max(0.0, _seconds_between(first["start.time"], last["end.time"], where))
+    return _first_lasted_s(first, where) + max(0.0, _seconds_between(first["time"], last["time"], where))
+
+
+def _first_lasted_s(first: dict[str, str], where: str) -> float:
+    """A row of --show-detailed-stats has the time at which its interval ended: the first tells by its rate
+    when it began."""
+    rate = number(first["nMsg.sec"], where)
+    return count(first[CONSUMER_MARK], where) / rate if rate else 0.0
+
+
+def _seconds_between(begin: str, end: str, where: str) -> float:
+    return (_time(end, where) - _time(begin, where)).total_seconds()
 
 
 def _time(text: str, where: str) -> datetime:
@@ -141,10 +151,12 @@ def _time(text: str, where: str) -> datetime:
 
 
 def _detailed(rows: list[dict[str, str]], where: str) -> Iterator[ToolInterval]:
-    begin = _time(rows[0]["time"], where)
-    for row in rows:
-        second = (_time(row["time"], where) - begin).total_seconds()
-        yield ToolInterval(second, number(row["nMsg.sec"], where))
+    ended_s = [
+        _first_lasted_s(rows[0], where) + _seconds_between(rows[0]["time"], row["time"], where)
+        for row in rows
+    ]
+    for began_s, row in zip([0.0, *ended_s], rows, strict=False):
+        yield ToolInterval(began_s, number(row["nMsg.sec"], where))
 
 
 def read_end_to_end(text: str) -> list[ToolCase]:

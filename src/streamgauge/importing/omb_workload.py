@@ -29,6 +29,7 @@ _KNOWN = {
     "producersPerTopic",
     "producerRate",
     "consumerBacklogSizeGB",
+    "backlogDrainRatio",
     "testDurationMinutes",
     "warmupDurationMinutes",
     "logIntervalMillis",
@@ -46,9 +47,14 @@ _DRIVER_FIELDS = {
     "reset",
 }
 _KAFKA = "KafkaBenchmarkDriver"
-_TYPED_BY_US = {"key.serializer", "value.serializer", "key.deserializer", "value.deserializer"}
-"""Classes of Java, which no client of ours takes."""
+_CLASSES = ("key.serializer", "value.serializer", "key.deserializer", "value.deserializer")
+_LEFT_OUT = {
+    **dict.fromkeys(_CLASSES, "values are bytes here"),
+    "default.api.timeout.ms": "librdkafka has no such setting",
+}
+"""What OMB's own driver files have for Java's client alone."""
 _KIB = 1024
+_MOST_COMPRESSIBLE = 100.0
 
 
 @dataclass(frozen=True)
@@ -127,6 +133,8 @@ def _load(given: Mapping[str, Any], source: Path, notes: list[str]) -> tuple[dic
         )
     if given.get("consumerBacklogSizeGB"):
         notes.append("consumerBacklogSizeGB: no backlog is built up here: consumers read all the time")
+    if "backlogDrainRatio" in given:
+        notes.append("backlogDrainRatio: no backlog is built up here, so none is drained")
     if "logIntervalMillis" in given:
         notes.append("logIntervalMillis: figures are always by second")
     return load, {"count": topics, "partitions": _count(given, "partitionsPerTopic", 1, source)}
@@ -135,9 +143,7 @@ def _load(given: Mapping[str, Any], source: Path, notes: list[str]) -> tuple[dic
 def _message(given: Mapping[str, Any], source: Path, notes: list[str]) -> dict[str, Any]:
     message: dict[str, Any] = {"size": _count(given, "messageSize", 1024, source)}
     if given.get("useRandomizedPayloads"):
-        ratio = given.get("randomBytesRatio", 0.0)
-        if isinstance(ratio, (int, float)) and 0 < ratio < 1:
-            message["compressibility"] = round(1 / ratio, 3)
+        message["compressibility"] = _compressibility(given, source, notes)
     elif given.get("payloadFile"):
         notes.append(
             f"payloadFile {given['payloadFile']}: messages are random bytes of the same size, each with "
@@ -151,6 +157,25 @@ def _message(given: Mapping[str, Any], source: Path, notes: list[str]) -> dict[s
         message["keys"] = {"kind": kinds[keys], "of": _KEYS}
         notes.append(f"keyDistributor {keys}: there are {_KEYS} keys")
     return message
+
+
+def _compressibility(given: Mapping[str, Any], source: Path, notes: list[str]) -> float:
+    """There so many bytes of a message are random, and the others zero: all of them, if nothing is said."""
+    ratio = given.get("randomBytesRatio", 0.0)
+    if isinstance(ratio, bool) or not isinstance(ratio, (int, float)) or not 0 <= ratio <= 1:
+        raise BadInput(f"{source}: randomBytesRatio: must be a number from 0 to 1, not {ratio!r}")
+    if "randomizedPayloadPoolSize" in given:
+        notes.append(
+            f"randomizedPayloadPoolSize {given['randomizedPayloadPoolSize']}: no message is sent twice here: "
+            "each has an id and a checksum of its own before its body"
+        )
+    if ratio * _MOST_COMPRESSIBLE < 1:
+        notes.append(
+            f"randomBytesRatio {ratio:g}: messages are as compressible as they can be here: "
+            f"{_MOST_COMPRESSIBLE:g}-fold at most, as their ids and checksums differ"
+        )
+        return _MOST_COMPRESSIBLE
+    return 0.0 if ratio == 1 else round(1 / ratio, 3)
 
 
 def _target(
@@ -177,8 +202,8 @@ def _target(
     if compression := producer.pop("compression.type", None):
         target["compression"] = compression
     for field, settings in (("client", shared), ("producer_client", producer), ("consumer_client", consumer)):
-        for setting in sorted(_TYPED_BY_US & settings.keys()):
-            notes.append(f"{setting}: left out, values are bytes here")
+        for setting in sorted(settings.keys() & _LEFT_OUT.keys()):
+            notes.append(f"{setting}: left out, {_LEFT_OUT[setting]}")
             del settings[setting]
         if "buffer.memory" in settings:
             settings["queue.buffering.max.kbytes"] = str(int(settings.pop("buffer.memory")) // _KIB)

@@ -314,6 +314,7 @@ _SAID: dict[CauseCode, Callable[[Cause], str]] = {
     CauseCode.NO_REPEATS: _plain("one run of each side does not show how certain this figure is"),
     CauseCode.NOT_ABOVE_ZERO: _plain("it is not above zero, so there is no ratio"),
     CauseCode.NO_SUCH_CASE: _plain("the baseline has no case with these settings"),
+    CauseCode.CASE_GONE: _plain("the baseline has this case, and the run has none with its settings"),
     CauseCode.FEW_REPETITIONS: _of_side(
         lambda f: f"only {f['repetition_count']} repetitions; at least {f['advised_count']} are advised"
     ),
@@ -388,6 +389,7 @@ _ADVICE = {
     CauseCode.NO_ONE_RATE: "give the bound in messages per second",
     CauseCode.NO_REPEATS: "give two runs of each side, separated by a comma",
     CauseCode.NO_SUCH_CASE: "run the same workload, or choose another baseline",
+    CauseCode.CASE_GONE: "run the same workload, or choose another baseline",
     CauseCode.SWAPPED: "give the machine more memory, or run fewer programs on it",
     CauseCode.THROTTLED: "raise the container's CPU limit",
     CauseCode.INCOMPLETE: "run it to the end",

@@ -36,13 +36,14 @@ def write_messages(run: RunDir, stream: BinaryIO) -> int:
     row_count = 0
     with arrow_csv.CSVWriter(stream, schema) as writer:
         for file in files:
-            for batch in _batches(run, file, schema):
+            for batch in message_batches(run, file, schema):
                 writer.write_batch(_without_claims(batch, unclaimed))
                 row_count += batch.num_rows
     return row_count
 
 
-def _batches(run: RunDir, file: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def message_batches(run: RunDir, file: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Of these columns."""
     try:
         with run.open_input(file) as stream:
             for batch in pq.ParquetFile(stream).iter_batches(_ROWS, columns=schema.names):

@@ -79,6 +79,10 @@ def test_several_targets_stand_in_their_order() -> None:
         "one takes most: 9,000/s (8,000/s–9,900/s); then two 5,000/s (4,000/s–6,000/s). "
         "2 targets are left out: nothing was measured."
     )
+    near = claims[1].model_copy(update={"high": 8100})
+    assert end_to_end_text(Answer(claims=[claims[0], near])).endswith(
+        "; the intervals of one and two overlap, so this run does not show which takes more."
+    )
     assert end_to_end_text(Answer(claims=claims[:1])) == (
         "As fast as it can, one takes 9,000/s (8,000/s–9,900/s)."
     )
@@ -89,4 +93,12 @@ def test_several_targets_stand_in_their_order() -> None:
     ]
     assert end_to_end_text(Answer(claims=paced)) == (
         "a has the lowest p99 at its rates: 1.500 ms; then b 3.000 ms."
+    )
+    bounds = [(1.2, 1.9), (1.8, 4.0)]
+    unsure = [
+        claim.model_copy(update={"low": low, "high": high})
+        for claim, (low, high) in zip(paced, bounds, strict=True)
+    ]
+    assert "; the intervals of a and b overlap, so this run does not show which is lower." in end_to_end_text(
+        Answer(claims=unsure)
     )

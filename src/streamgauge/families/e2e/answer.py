@@ -74,7 +74,24 @@ def _several(claims: list[Claim]) -> str:
     form = rate_text if first.code == HIGHEST_RATE else ms_text
     what = "takes most" if first.code == HIGHEST_RATE else f"has the lowest p99 {_at(first).lower()}"
     then = ", ".join(f"{claim.about['target']} {form(claim)}" for claim in rest)
-    return f"{first.about['target']} {what}: {form(first)}; then {then}"
+    return f"{first.about['target']} {what}: {form(first)}; then {then}{_not_told_apart(first, rest)}"
+
+
+def _not_told_apart(first: Claim, rest: list[Claim]) -> str:
+    """Who is first may be so by chance."""
+    alike = [str(claim.about["target"]) for claim in rest if _overlap(first, claim)]
+    if not alike:
+        return ""
+    which = "takes more" if first.code == HIGHEST_RATE else "is lower"
+    names = ", ".join([str(first.about["target"]), *alike[:-1]])
+    return f"; the intervals of {names} and {alike[-1]} overlap, so this run does not show which {which}"
+
+
+def _overlap(one: Claim, other: Claim) -> bool:
+    """Where both are known."""
+    if one.low is None or one.high is None or other.low is None or other.high is None:
+        return False
+    return max(one.low, other.low) <= min(one.high, other.high)
 
 
 def _at(claim: Claim) -> str:
