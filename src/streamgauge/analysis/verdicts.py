@@ -93,6 +93,7 @@ def _judged(row: Row, missed_rate: bool, wanted_per_s: float | None, limit: Limi
         fault_count=row["fault_count"],
         medians_ms=row[f"{leg}_medians_ms"],
         slots_ms=row["slots_ms"],
+        rates_per_s=_rates_per_s(row),
         drift_ms_per_s=row["drift_ms_per_s"],
         limit=limit,
         machine_share=row["machine_share"],
@@ -103,6 +104,12 @@ def _judged(row: Row, missed_rate: bool, wanted_per_s: float | None, limit: Limi
         swapped_bytes=row["swapped_bytes"],
         throttled_count=row["throttled_count"],
     )
+
+
+def _rates_per_s(row: Row) -> list[float]:
+    """Of what comes out, as far as anybody was told of it."""
+    events = ("received", "acked", "sent") if row["consumers"] else ("acked", "sent")
+    return next((rates for event in events if (rates := row[f"{event}_rates_per_s"])), [])
 
 
 def _wanted_per_s(row: Row) -> float | None:
