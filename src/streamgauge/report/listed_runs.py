@@ -16,8 +16,9 @@ from streamgauge.plan.plan_file import Plan, read_plan
 from streamgauge.report.cause_words import OUTCOME_WORDS
 from streamgauge.report.document import Document, Glance
 from streamgauge.report.medium import Tone
-from streamgauge.report.quantities import NOTHING, digits_text, rate_per_s_text
+from streamgauge.report.quantities import DOUBT, NOTHING, digits_text, rate_per_s_text
 from streamgauge.report.results import stored_document
+from streamgauge.tables.percentile_support import is_supported
 
 _MANY_TARGETS = 3
 _GOOD = ("ok", "valid", "met", NOTHING)
@@ -51,11 +52,24 @@ class Listed:
 
     @property
     def p50_ms(self) -> str:
-        return _range_text((glance.p50_ms for glance in self.glances), digits_text)
+        return self._percentile("p50", "p50_ms")
 
     @property
     def p99_ms(self) -> str:
-        return _range_text((glance.p99_ms for glance in self.glances), digits_text)
+        return self._percentile("p99", "p99_ms")
+
+    def _percentile(self, percentile: str, field: str) -> str:
+        """One with too few messages behind it is marked, as in a report."""
+        doubtful = {
+            getattr(each, field)
+            for each in self.glances
+            if each.message_count is not None and not is_supported(percentile, each.message_count)
+        }
+
+        def text(value: float) -> str:
+            return f"{DOUBT if value in doubtful else ''}{digits_text(value)}"
+
+        return _range_text((getattr(each, field) for each in self.glances), text)
 
     @property
     def age(self) -> str:
