@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from streamgauge.core.run_dir import RunDir
+from streamgauge.core.status import RunStatus, write_status
 from streamgauge.report.document import Glance
 from streamgauge.report.listed_runs import Listed, age_text, listed
 from streamgauge.report.quantities import NOTHING
@@ -25,6 +26,13 @@ def test_a_family_without_such_figures_has_its_targets_and_verdicts(tmp_path: Pa
     assert found.target == "one, two"
     assert (found.rate, found.p50_ms, found.p99_ms) == (NOTHING, NOTHING, NOTHING)
     assert found.verdicts[0] != NOTHING
+
+
+def test_of_a_run_that_ended_early_it_is_said_which_command_goes_on(tmp_path: Path) -> None:
+    run = transports_run(tmp_path / "run")
+    for can_resume, command in ((True, "go on with: streamgauge run --resume"), (False, "do it again with:")):
+        write_status(run, RunStatus("partial", "interrupted", can_resume=can_resume))
+        assert listed(run).why.startswith(f"interrupted; {command} ")
 
 
 def test_percentiles_with_too_few_messages_behind_them_are_marked(tmp_path: Path) -> None:
