@@ -63,8 +63,12 @@ def test_every_cause_of_not_being_valid_says_what_to_do() -> None:
         (cause(CauseCode.SPREAD, about="b", sd_share=0.84), "B: SD is 84% of the mean"),
         (cause(CauseCode.RECORDED, "an agent died"), "an agent died"),
         (
-            cause(CauseCode.COMPRESSED, "zstd", reached_ratio=3.46, asked_ratio=4.0),
-            "zstd compresses these messages by a ratio of 3.46; 4 was requested",
+            cause(CauseCode.COMPRESSED, "zstd", sample_ratio=3.46, asked_ratio=4.0),
+            "a sample of these messages, as one full batch, by a ratio of 3.46; 4 was requested; smaller",
+        ),
+        (
+            cause(CauseCode.COMPRESSED, "zstd", reached_ratio=3.46),
+            "a sample of these messages, as one full batch, by a ratio of 3.46; smaller batches reach less",
         ),
     ],
 )

@@ -69,7 +69,7 @@ def case_figures(plan: Plan, status: RunStatus, tables: Tables, beside: Beside) 
     )
     return [
         _planned(case, status.cases.get(case.id))
-        | {"reached_ratio": beside.compression_ratios.get(case.id)}
+        | {"sample_ratio": beside.compression_ratios.get(case.id)}
         | {"noise_floor_ms": beside.noise_floors_ms.get(case.id)}
         | _counts(counts[case.id])
         | _ranges(spans[case.id])

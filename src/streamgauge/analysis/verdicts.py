@@ -146,11 +146,11 @@ def _notes(row: Row) -> Iterator[Cause]:
         yield cause(CauseCode.NO_DELIVERY_REPORTS)
     if row["sent"] and not row["consumers"]:
         yield cause(CauseCode.NO_CONSUMERS)
-    if row["reached_ratio"] is not None:
+    if row["sample_ratio"] is not None:
         yield cause(
             CauseCode.COMPRESSED,
             row["compression"],
-            reached_ratio=round(row["reached_ratio"], 2),
+            sample_ratio=round(row["sample_ratio"], 2),
             asked_ratio=row["asked_ratio"] or None,
         )
     for note in row["notes"]:

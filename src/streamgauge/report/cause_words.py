@@ -252,9 +252,14 @@ def _waited(where: str) -> Callable[[Cause], str]:
 
 
 def _compressed(cause: Cause) -> str:
-    asked, reached = cause.figures.get("asked_ratio"), cause.figures["reached_ratio"]
-    wanted = "" if asked is None else f"; {asked:g} was requested"
-    return f"{cause.text} compresses these messages by a ratio of {reached:g}{wanted}"
+    found = cause.figures
+    # Earlier versions called it what was reached.
+    ratio = found["sample_ratio"] if "sample_ratio" in found else found["reached_ratio"]
+    wanted = f"; {found['asked_ratio']:g} was requested" if "asked_ratio" in found else ""
+    return (
+        f"{cause.text} compresses a sample of these messages, as one full batch, by a ratio of {ratio:g}{wanted}; "
+        "smaller batches reach less"
+    )
 
 
 def _other_tool(cause: Cause) -> str:
