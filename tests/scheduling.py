@@ -51,6 +51,7 @@ SECONDS = {
     "analysis/rolling/test_step.py": 22,
     "launch/test_settling_trials.py": 21,
     "faults/test_brokers.py": 21,
+    "test_suite_ends.py": 20,
     "families/fanout/test_points.py": 19,
     "cli/test_drivers.py": 18,
     "families/fanout/test_consume.py": 18,
