@@ -104,10 +104,7 @@ def main() -> None:
                 if "startup" in arguments.parts:
                     cost = start_up(cluster.endpoints()["bootstrap"], folder, arguments.scale)
                     print(cost.line(), flush=True)
-        if "start" in arguments.parts:
-            from_start(folder, arguments.pairs, arguments.against)
-        if "demo" in arguments.parts:
-            demos(folder, max(1, int(DEMOS * arguments.scale)))
+        _first_minutes(folder, arguments)
         if "aeron" in arguments.parts:
             AeronBench(folder, arguments.pairs, max(2, int(10 * arguments.scale))).run()
         if "analysis" in arguments.parts and arguments.against is not None:
@@ -133,6 +130,13 @@ def _size(folder: Path, arguments: argparse.Namespace) -> None:
         sizes(folder, arguments.costs)
     if "scale" in arguments.parts:
         scale(folder, arguments.only, arguments.at, arguments.figures, is_drawn=arguments.draw)
+
+
+def _first_minutes(folder: Path, arguments: argparse.Namespace) -> None:
+    if "start" in arguments.parts:
+        from_start(folder, arguments.pairs, arguments.against)
+    if "demo" in arguments.parts:
+        demos(folder, max(1, int(DEMOS * arguments.scale)))
 
 
 def _rates(bench: RateBench, parts: list[str], scale: float, sizes: list[int]) -> None:

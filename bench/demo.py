@@ -3,9 +3,9 @@
 The second round is measured on a broker that has had all the time of the first: if the first had been cold,
 its median would be another one.
 
-The first of them is not counted: it makes the archives of classes, in the user's own cache, which all use. The
-seconds of these are those of a run with two rounds less the second round; so `make demo` itself is timed, too,
-twice after them.
+The first of them is not counted: it makes the archives of classes, in the user's own cache, which all use.
+The seconds of these are those of a run with two rounds less the second round; so `make demo` itself is timed,
+too, twice after them.
 """
 
 from __future__ import annotations

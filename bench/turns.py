@@ -1,4 +1,4 @@
-"""What one message costs the loops in Python when it comes alone: the time of a turn by the clock, not its CPU.
+"""What one message costs the loops in Python when it comes alone: the time of a turn by the clock, not CPU.
 
 Both sides are in this process, on one thread: a message is sent, and then taken. All are due at once, and a
 turn may send one: so every turn has one message, whatever the machine does, and nobody waits.

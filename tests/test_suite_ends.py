@@ -59,9 +59,7 @@ def test_one_interrupt_ends_both_workers_with_their_brokers(tmp_path: Path) -> N
             start_new_session=True,
         )
     try:
-        wait_for(
-            lambda: process.poll() is not None or all(file.exists() for file in begun.values()), BEGUN_S
-        )
+        wait_for(lambda: process.poll() is not None or all(file.exists() for file in begun.values()), BEGUN_S)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         assert process.wait(END_S) == pytest.ExitCode.INTERRUPTED, place.said()
         wait_for(lambda: not place.processes(), GONE_S)

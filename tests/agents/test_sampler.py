@@ -136,7 +136,10 @@ def test_throttling_is_read_where_containers_keep_it(tmp_path: Path, place: str)
 
 @pytest.mark.parametrize(
     ("inside", "top"),
-    [("0::/system.slice/bench.service", ""), ("7:memory:/elsewhere\n3:cpu,cpuacct:/system.slice/bench.service", "cpu")],
+    [
+        ("0::/system.slice/bench.service", ""),
+        ("7:memory:/elsewhere\n3:cpu,cpuacct:/system.slice/bench.service", "cpu"),
+    ],
 )
 def test_limits_of_a_service_and_of_its_slice_are_seen(tmp_path: Path, inside: str, top: str) -> None:
     """A CPUQuota of systemd is no container: what lies at the top is the whole machine's."""

@@ -257,8 +257,8 @@ def _compressed(cause: Cause) -> str:
     ratio = found["sample_ratio"] if "sample_ratio" in found else found["reached_ratio"]
     wanted = f"; {found['asked_ratio']:g} was requested" if "asked_ratio" in found else ""
     return (
-        f"{cause.text} compresses a sample of these messages, as one full batch, by a ratio of {ratio:g}{wanted}; "
-        "smaller batches reach less"
+        f"{cause.text} compresses a sample of these messages, as one full batch, by a ratio of {ratio:g}"
+        f"{wanted}; smaller batches reach less"
     )
 
 

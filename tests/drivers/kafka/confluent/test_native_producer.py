@@ -72,12 +72,13 @@ class PlayedProducer(Producer):
             if code == QUEUE_FULL:
                 return place
             sequence = batch.first_sequence + place
-            self._sequences.append(sequence)
             if code:
                 self._numbers[sequence] = -code
             else:
                 self.values.append((value, keys[place]))
                 self._numbers[sequence] = len(self.values)
+            # Last: the thread that polls may look at once.
+            self._sequences.append(sequence)
         return len(batch)
 
     def poll(self, timeout_s: float) -> Acks | None:
