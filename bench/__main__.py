@@ -16,6 +16,7 @@ from bench.crowds import crowds
 from bench.delays import DelayBench
 from bench.demo import DEMOS, demos
 from bench.fanout import Fanout
+from bench.from_start import from_start
 from bench.jni import CrossingBench
 from bench.rates import RateBench
 from bench.ratio import PAIRS
@@ -35,6 +36,7 @@ PARTS = (
     "schedule",
     "jni",
     "startup",
+    "start",
     "demo",
     "aeron",
     "analysis",
@@ -53,6 +55,7 @@ ANALYSED = (1_000_000, 10_000_000, 50_000_000)
 """Messages of the runs that are analysed."""
 _FANOUT = {"fanout", "saturated", "stalled"}
 _WITHOUT_KAFKA = {
+    "start",
     "demo",
     "aeron",
     "analysis",
@@ -79,7 +82,7 @@ def main() -> None:
         help="produce, consume: bytes of a message",
     )
     parser.add_argument(
-        "--against", type=Path, help="analysis: another checkout, to be compared with this one"
+        "--against", type=Path, help="analysis, start: another checkout, to be compared with this one"
     )
     parser.add_argument("--costs", type=Path, help="size: a file for measured costs, kept between runs")
     taking = ", ".join(f"{part} {minutes}" for part, minutes in MINUTES.items())
@@ -108,8 +111,7 @@ def main() -> None:
                 if "startup" in arguments.parts:
                     cost = start_up(cluster.endpoints()["bootstrap"], folder, arguments.scale)
                     print(cost.line(), flush=True)
-        if "demo" in arguments.parts:
-            demos(folder, max(1, int(DEMOS * arguments.scale)))
+        _first_minutes(folder, arguments)
         if "aeron" in arguments.parts:
             AeronBench(folder, arguments.pairs, max(2, int(10 * arguments.scale))).run()
         if "analysis" in arguments.parts and arguments.against is not None:
@@ -135,6 +137,13 @@ def _size(folder: Path, arguments: argparse.Namespace) -> None:
         sizes(folder, arguments.costs)
     if "scale" in arguments.parts:
         scale(folder, arguments.only, arguments.at, arguments.figures, is_drawn=arguments.draw)
+
+
+def _first_minutes(folder: Path, arguments: argparse.Namespace) -> None:
+    if "start" in arguments.parts:
+        from_start(folder, arguments.pairs, arguments.against)
+    if "demo" in arguments.parts:
+        demos(folder, max(1, int(DEMOS * arguments.scale)))
 
 
 def _rates(bench: RateBench, parts: list[str], scale: float, sizes: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""What one message costs the loops in Python when it comes alone: CPU of the loop's own thread, a turn each.
+"""What one message costs the loops in Python when it comes alone: the time of a turn by the clock, not CPU.
 
 Both sides are in this process, on one thread: a message is sent, and then taken. All are due at once, and a
 turn may send one: so every turn has one message, whatever the machine does, and nobody waits.
@@ -38,7 +38,7 @@ _TAKE_S = 1.0
 
 @dataclass(frozen=True)
 class Turns:
-    """Medians, so that a turn in which something else was served does not count."""
+    """By the clock; medians, so that a turn in which something else was served does not count."""
 
     send_us: float
     receive_us: float
@@ -47,7 +47,7 @@ class Turns:
 def turns_of_one(
     folder: Path, target: Mapping[str, Any], message: Mapping[str, Any], topic: str, count: int
 ) -> Turns:
-    """The CPU that sending and receiving one message takes, through the loops that agents run."""
+    """How long sending and receiving one message takes, through the loops that agents run."""
     load = {
         "messages": count + _WARM_UP,
         "rate": _RATE_PER_S,

@@ -52,6 +52,7 @@ SECONDS = {
     "launch/test_settling_trials.py": 21,
     "analysis/rolling/test_soak.py": 21,
     "faults/test_brokers.py": 21,
+    "test_suite_ends.py": 20,
     "families/fanout/test_points.py": 19,
     "cli/test_drivers.py": 18,
     "families/fanout/test_consume.py": 18,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from tests.cli.streamgauge_command import one_run
 from tests.families.toy.installing import install_toy
+from tests.native.played_librdkafka import COMPILES
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("src", "pyproject.toml", "setup.py", "README.md", "LICENSE")
@@ -21,8 +24,16 @@ pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 
 def run(*arguments: str | Path, cwd: Path) -> str:
+    # What a shell adds to the places of modules is no part of that environment.
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
-        list(map(str, arguments)), cwd=cwd, capture_output=True, text=True, timeout=DEADLINE_S, check=False
+        list(map(str, arguments)),
+        cwd=cwd,
+        env=own,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -44,6 +55,11 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
     run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", place, source, cwd=place)
     [wheel] = place.glob("streamgauge-*.whl")
+    if COMPILES:
+        with zipfile.ZipFile(wheel) as packed:
+            loops = [name for name in packed.namelist() if name.startswith("streamgauge/native/_loops")]
+        # Whoever cannot compile them gets a wheel all the same: that must not happen here unseen.
+        assert any(name.endswith(".so") for name in loops), loops
     shutil.rmtree(source)
     run(sys.executable, "-m", "venv", "--without-pip", place / "venv", cwd=place)
     [packages] = (place / "venv" / "lib").glob("python*/site-packages")
@@ -69,6 +85,9 @@ def test_it_measures_a_kafka(environment: Path, kafka: str, tmp_path: Path) -> N
     [case] = json.loads(streamgauge(environment, "results", one_run(tmp_path), "--json"))["cases"]
     assert case["accounting"]["received"] == 500
     assert (one_run(tmp_path) / "report" / "index.html").exists()
+    clients = json.loads((one_run(tmp_path) / "environment.json").read_text())["clients"]
+    loops = {settings["loop"] for of_target in clients.values() for settings in of_target.values()}
+    assert loops == ({"native"} if COMPILES else {"python"})
 
 
 def test_a_family_that_is_installed_beside_it_is_found(environment: Path, tmp_path: Path) -> None:

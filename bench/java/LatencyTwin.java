@@ -36,6 +36,8 @@ public class LatencyTwin {
         consuming.put("fetch.min.bytes", "1");
         consuming.put("fetch.max.wait.ms", "100");
         consuming.put("enable.auto.commit", "false");
+        // Neither side checks the broker's sums.
+        consuming.put("check.crcs", "false");
         consuming.put("send.buffer.bytes", SOCKET_BYTES);
         consuming.put("receive.buffer.bytes", SOCKET_BYTES);
         KafkaConsumer<byte[], byte[]> consumer =

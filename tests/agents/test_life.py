@@ -205,8 +205,9 @@ def test_the_noise_floor_is_looked_for_beside_a_schedule_in_real_time(
     said: list[object] = []
 
     class Planted:
-        def __init__(self, producer_count: int) -> None:
+        def __init__(self, producer_count: int, most_s: float | None) -> None:
             said.append(producer_count)
+            assert most_s is None or most_s > 60, "with the limit of a warm-up"
 
         def start(self) -> None:
             said.append("start")

@@ -35,6 +35,17 @@ def planted(monkeypatch: pytest.MonkeyPatch, loops: Any, producers: int = 1) -> 
     return NoiseFloor(producers)
 
 
+@pytest.mark.parametrize("most_s", [60, 35 * 60, 3600, 12 * 3600, 30 * 86400])
+def test_of_a_load_of_hours_all_of_it_is_kept(monkeypatch: pytest.MonkeyPatch, most_s: float) -> None:
+    loops = PlantedLoops([])
+    monkeypatch.setattr(noise_floor, "compiled_loops", lambda: loops)
+    NoiseFloor(1, most_s).start()
+    [(rate_per_s, room)] = loops.started
+    assert rate_per_s == MOST_PER_S or room == pytest.approx(rate_per_s * most_s) or rate_per_s == 1
+    assert 1 <= rate_per_s <= MOST_PER_S
+    assert rate_per_s * min(most_s, room) <= room + 1
+
+
 def test_only_what_was_due_while_messages_counted_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     late = [9 * MS] * 5 + list(range(1, 101)) + [9 * MS] * 5
     floor = planted(monkeypatch, PlantedLoops(late))

@@ -134,6 +134,35 @@ def test_throttling_is_read_where_containers_keep_it(tmp_path: Path, place: str)
     assert throttled_count(tmp_path) is None
 
 
+@pytest.mark.parametrize(
+    ("inside", "top"),
+    [
+        ("0::/system.slice/bench.service", ""),
+        ("7:memory:/elsewhere\n3:cpu,cpuacct:/system.slice/bench.service", "cpu"),
+    ],
+)
+def test_limits_of_a_service_and_of_its_slice_are_seen(tmp_path: Path, inside: str, top: str) -> None:
+    """A CPUQuota of systemd is no container: what lies at the top is the whole machine's."""
+    own, groups = tmp_path / "own", tmp_path / "groups"
+    own.write_text(f"{inside}\n")
+    service = groups / top / "system.slice" / "bench.service"
+    service.mkdir(parents=True)
+    assert throttled_count(groups, own) is None
+    (groups / "elsewhere").mkdir()
+    (groups / "elsewhere" / "cpu.stat").write_text("nr_throttled 1000\n")
+    (service / "cpu.stat").write_text("nr_periods 9\nnr_throttled 5\n")
+    (service.parent / "cpu.stat").write_text("nr_throttled 2\n")
+    assert throttled_count(groups, own) == 7
+
+
+def test_of_a_group_that_is_not_shown_the_container_s_own_counts(tmp_path: Path) -> None:
+    own, groups = tmp_path / "own", tmp_path / "groups"
+    own.write_text("0::/docker/0123\n")
+    groups.mkdir()
+    (groups / "cpu.stat").write_text("nr_throttled 4\n")
+    assert throttled_count(groups, own) == 4
+
+
 def test_what_the_machine_swapped_is_counted() -> None:
     first, last = rows_of(Sampler({}, machine=True))
     assert 0 <= first["swapped_bytes"] <= last["swapped_bytes"]

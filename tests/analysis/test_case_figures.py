@@ -72,6 +72,25 @@ def test_counts_are_of_both_phases_and_measured_of_one() -> None:
     assert (found["sent"], found["measured"], found["lost_write"]) == (10, 5, 2)
 
 
+def test_rates_of_seconds_are_of_whole_ones_and_a_second_of_nothing_is_one() -> None:
+    received = {3: 20, 4: 100, 5: 110, 7: 90, 8: 40}
+    rows = [
+        {
+            "scope": "second",
+            "second": second,
+            "sent_messages_per_s": 100.0 if second < 7 else 0.0,
+            "acked_messages_per_s": 0.0,
+            "received_messages_per_s": float(received.get(second, 0)),
+        }
+        for second in (8, 7, 5, 4, 3, 2)
+    ]
+    found = figures(throughput=rows)
+
+    assert found["received_rates_per_s"] == [100, 110, 0, 90]
+    assert found["sent_rates_per_s"] == [100] * 4
+    assert found["acked_rates_per_s"] == []
+
+
 def test_medians_come_in_order_with_their_slope() -> None:
     seconds = [
         {"scope": "second", "second": second, "leg": "intended_to_received", "p50": 10.0 + 2 * second}

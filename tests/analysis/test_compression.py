@@ -34,12 +34,12 @@ def test_the_first_producer_that_tells_stands_for_its_case(
 
 
 @pytest.mark.parametrize(("asked", "figures_said"), [(0.0, {}), (4.0, {"asked_ratio": 4.0})])
-def test_what_was_reached_is_a_note_beside_what_was_asked_for(
+def test_what_a_sample_compresses_by_is_a_note_beside_what_was_asked_for(
     asked: float, figures_said: dict[str, float]
 ) -> None:
-    row = figures() | {"reached_ratio": 3.456, "compression": "lz4", "asked_ratio": asked}
+    row = figures() | {"sample_ratio": 3.456, "compression": "lz4", "asked_ratio": asked}
     _, causes = verdicts([row])
     said = [each for each in causes if each["code"] == "compressed"]
     assert {each["verdict"] for each in said} == {"note"}
     assert {each["text"] for each in said} == {"lz4"}
-    assert {each["figure"]: each["value"] for each in said} == {"reached_ratio": 3.46} | figures_said
+    assert {each["figure"]: each["value"] for each in said} == {"sample_ratio": 3.46} | figures_said

@@ -17,6 +17,22 @@ def rates_of(tmp_path, stamps_ns):
     return recorded.analyze().row("throughput", "bunches", scope="case")
 
 
+def rates_without_pace(tmp_path, done_ns, warmed_up_ns=()):
+    """The same of a load without pace that sent all at once and was told of it at these times."""
+    case = CaseEvents("unpaced", load={"messages": 10, "rate": "unlimited"})
+    for sequence, at_ns in enumerate((*warmed_up_ns, *done_ns)):
+        is_warm_up = sequence < len(warmed_up_ns)
+        sent_ns = START_NS + (sequence if is_warm_up else 0)
+        own = {"is_warm_up": is_warm_up, "intended_ns": sent_ns, "sent_ns": sent_ns}
+        case.receive(case.send(sequence, acked_ns=START_NS + at_ns, **own), received_ns=START_NS + at_ns)
+    recorded = Recorded(tmp_path)
+    recorded.add(case)
+    recorded.write()
+    row = recorded.analyze().row("throughput", "unpaced", scope="case")
+    assert row["acked_messages_per_s"] == row["received_messages_per_s"]
+    return row["acked_messages_per_s"]
+
+
 def bunches(count, length, apart_ns):
     return [number * apart_ns for number in range(count) for _ in range(length)]
 
@@ -36,6 +52,20 @@ def test_a_range_that_speaks_for_few_of_the_messages_gives_no_rate(tmp_path):
     """4,000 at once and 1,000 soon after: whatever that says, it is not the rate of 5,000."""
     row = rates_of(tmp_path, [0] * 4000 + [730 * US] * 1000)
     assert row["received_messages_per_s"] is row["received_bytes_per_s"] is None
+
+
+@pytest.mark.parametrize("first", [1, 1300, 4000])
+def test_what_gathered_until_the_first_ack_is_no_rate(tmp_path, first):
+    """Nothing for 2 ms, and then 5,000 within half of one: 7.4M a second were said, of a true 2M."""
+    rest = [2000 * US + 500 * US * (number + 1) // (5000 - first) for number in range(5000 - first)]
+    assert rates_without_pace(tmp_path, [2000 * US] * first + rest) == pytest.approx(2_000_000)
+
+
+def test_a_queue_from_the_warm_up_takes_nothing_from_the_rate(tmp_path):
+    """A message a µs is acked all the time, though each waits for 3 ms."""
+    warm_up = [number * US for number in range(3000)]
+    done = [(3000 + number) * US for number in range(1000)]
+    assert rates_without_pace(tmp_path, done, warm_up) == pytest.approx(1_000_000)
 
 
 def test_n_messages_have_n_minus_one_gaps(results):

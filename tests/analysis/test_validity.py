@@ -97,7 +97,8 @@ def test_each_cause_is_named_alone_and_with_its_figures(code: CauseCode) -> None
         {"planned_count": None},
         {"hosts": [HostTrouble("left", silent_ms=2999.0)]},
         {"medians_ms": [2.0, 2.0], "rested": True},
-        {"medians_ms": [2.0, 2.0], "is_paced": False},
+        {"medians_ms": [2.0, 2.0], "is_paced": False, "rates_per_s": [900.0, 1000.0, 1000.0, 990.0, 1000.0]},
+        {"medians_ms": [2.0, 2.0], "is_paced": False, "rates_per_s": [1000.0], "rested": True},
         {"swapped_bytes": None, "throttled_count": None, "clock_error_ms": None},
     ],
 )
@@ -126,10 +127,35 @@ def test_a_case_that_broke_is_incomplete_whatever_it_sent() -> None:
 
 def test_a_load_without_pace_is_not_judged_by_its_latency() -> None:
     queue = replace(GOOD, is_paced=False, lag_p99_ms=500.0, medians_ms=range(1, 900, 20), latency_count=30)
+    queue = replace(queue, rates_per_s=[1000.0] * 45)
     assert validity(queue)[0] is Validity.VALID
     assert validity(replace(queue, swapped_bytes=1.0))[0] is Validity.INVALID
     _, [cause] = validity(replace(queue, rested=False))
     assert cause.code is CauseCode.NEVER_SETTLED, "its rate was not at rest"
+
+
+WITHOUT_PACE = replace(GOOD, is_paced=False, drift_ms_per_s=-97.0)
+
+
+@pytest.mark.parametrize("seconds", [0, 1, 4])
+def test_a_rate_of_a_cold_moment_is_not_to_be_quoted(seconds: int) -> None:
+    """5,000 messages through a broker that has just been started were valid."""
+    _, [found] = validity(replace(WITHOUT_PACE, rates_per_s=[1000.0] * seconds))
+    assert (found.code, found.figures) == (
+        CauseCode.TOO_SHORT,
+        {"second_count": seconds, "needed_count": 5},
+    )
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [[100.0, 300.0, 500.0, 700.0, 900.0], [900.0] * 6 + [300.0] * 6, [1000.0 + 10 * n for n in range(40)]],
+)
+@pytest.mark.parametrize("rested", [None, True])
+def test_a_rate_that_is_not_at_rest_is_not_to_be_quoted(rates: list[float], rested: bool | None) -> None:
+    _, [found] = validity(replace(WITHOUT_PACE, rates_per_s=rates, rested=rested))
+    assert found.code is CauseCode.NOT_AT_REST
+    assert {"before_per_s", "after_per_s"} <= found.figures.keys()
 
 
 def test_what_was_not_measured_is_neither() -> None:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -166,12 +167,12 @@ from streamgauge.cli.main import main
 module, _, name = os.environ["STRUCK"].rpartition(".")
 
 def strike(*arguments):
-    os.killpg(0, signal.SIGINT)  # as a terminal does
+    os.killpg(0, int(os.environ["SIGNAL"]))  # as a terminal does
 
 setattr(importlib.import_module(module), name, strike)
 main()
 """
-"""Ctrl-C in the middle of what it names, which is after the last case."""
+"""Ended in the middle of what it names, which is after the last case."""
 
 FEW = [
     ("e2e", signal.SIGKILL, "topics"),
@@ -210,17 +211,18 @@ def test_nothing_is_left_of_a_command_that_is_ended(
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("struck", "command_to_go_on"),
+    ("struck", "sent", "command_to_go_on"),
     [
-        ("streamgauge.analysis.pipeline.checked_events", "analyze"),
-        ("streamgauge.cli.reporting.write_parts", "report"),
+        ("streamgauge.analysis.pipeline.checked_events", signal.SIGINT, "analyze"),
+        ("streamgauge.analysis.pipeline.checked_events", signal.SIGTERM, "analyze"),
+        ("streamgauge.cli.reporting.write_parts", signal.SIGINT, "report"),
     ],
 )
 def test_a_run_that_is_ended_after_its_last_case_says_how_to_go_on(
-    struck: str, command_to_go_on: str, tmp_path: Path
+    struck: str, sent: signal.Signals, command_to_go_on: str, tmp_path: Path
 ) -> None:
     place = Place(tmp_path, "")
-    environment = {**place.environment, "STRUCK": struck}
+    environment = {**place.environment, "STRUCK": struck, "SIGNAL": str(int(sent))}
     done = subprocess.run(
         [sys.executable, "-c", STRIKES, *map(str, simulated(place))],
         env=environment,
@@ -230,7 +232,7 @@ def test_a_run_that_is_ended_after_its_last_case_says_how_to_go_on(
         start_new_session=True,
         check=False,
     )
-    assert done.returncode == 128 + signal.SIGINT, done.stderr
+    assert done.returncode == 128 + sent, done.stderr
     assert [*place.processes(), *place.temporary.iterdir()] == []
     run = one_run(place.out)
     first, *stages, last = done.stderr.strip().splitlines()
@@ -244,11 +246,15 @@ def test_a_run_that_is_ended_after_its_last_case_says_how_to_go_on(
         return
     listed = in_process("runs", "--out", place.out, env={"COLUMNS": "400"}).stdout
     assert "not analysed" in listed
+    stages_s = json.loads((run / "status.json").read_text())["stages_s"]
+    assert {"measuring", "analysing"} <= stages_s.keys(), "the stage in which it was ended is one of them"
     assert f"go on with: streamgauge analyze {run}" in listed
     shown = in_process("results", run)
     assert shown.returncode == 2
     assert f"{run}: not analysed: " in shown.stderr
-    assert in_process("analyze", run).returncode == 0
+    again = in_process("analyze", run)
+    assert again.returncode == 0
+    assert re.search(r"^analysing: \d+\.\d s$", again.stderr, re.MULTILINE)
     assert "not analysed" not in in_process("runs", "--out", place.out).stdout
     assert in_process("results", run).returncode == 0
 

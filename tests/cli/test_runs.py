@@ -18,6 +18,8 @@ from tests.report.sample_run import limit_run, single_run, sweep_run
 from .streamgauge_command import in_process
 
 ONE, SWEEP = "20260102-030405-end-to-end-ab12", "20260102-030406-sweep-cd34"
+WIDE = {"COLUMNS": "400"}
+"""With room for why, and the whole command that goes on."""
 
 
 @pytest.fixture
@@ -29,14 +31,14 @@ def out(tmp_path: Path) -> Path:
 
 def rows(out: Path) -> dict[str, str]:
     """Of the list: run → its row."""
-    done = in_process("runs", "--out", out)
+    done = in_process("runs", "--out", out, env=WIDE)
     assert done.returncode == 0, done.stderr
     return {line.split()[0]: line for line in done.stdout.splitlines()[1:]}
 
 
 def test_figures_and_verdicts_of_a_run_are_in_one_row(out: Path) -> None:
     """Also of one that has no report yet; what a run did not come to is not made up."""
-    head = in_process("runs", "--out", out).stdout.splitlines()[0].split()
+    head = in_process("runs", "--out", out, env=WIDE).stdout.splitlines()[0].split()
     assert head == [
         *("run", "status", "target", "rate", "p50", "ms", "p99", "ms", "integrity", "validity", "cases"),
         *("age", "size", "why"),
@@ -52,7 +54,8 @@ def test_figures_and_verdicts_of_a_run_are_in_one_row(out: Path) -> None:
     assert (float(p50), float(p99)) == pytest.approx((latency["p50"], latency["p99"]), rel=1e-3)
     assert (integrity, validity, cases) == ("ok", "valid", ["1", "of", "1"])
     assert rows(out)[SWEEP].split()[1] == "partial"
-    assert "case 003 broke off" in rows(out)[SWEEP]
+    go_on = f"go on with: streamgauge run --resume {out / SWEEP}"
+    assert f"case 003 broke off; {go_on}" in rows(out)[SWEEP]
 
 
 def test_of_several_cases_the_least_and_the_most_are_told(tmp_path: Path) -> None:

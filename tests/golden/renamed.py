@@ -76,3 +76,15 @@ def without_claimed_acks(document: dict[str, Any]) -> dict[str, Any]:
                 counts["acked"] = 0
         case["range_s"]["published"] = None
     return document
+
+
+def without_rates_since_the_first_ack(document: dict[str, Any]) -> dict[str, Any]:
+    """Of a load without pace: what is done is counted since the first message was sent, or the warm-up's last
+    was done, no longer since the first ack or record. Rates of its seconds are the same."""
+    for case in document.get("cases") or ():
+        if case.get("parameters", {}).get("rate") != "unlimited":
+            continue
+        for part in (case, *case["topics"], *case["partitions"]):
+            for name in ("acked_messages", "acked_bytes", "received_messages", "received_bytes"):
+                part["throughput"].pop(f"{name}_per_s")
+    return document

@@ -11,7 +11,7 @@ from typing import Any
 
 from streamgauge.core.run_dir import RunDir
 
-from .renamed import LEFT_OUT, RENAMED, REWORDED, without_claimed_acks
+from .renamed import LEFT_OUT, RENAMED, REWORDED, without_claimed_acks, without_rates_since_the_first_ack
 
 FOLDER = Path(__file__).parent
 EXPECTED = "expected.json"
@@ -33,7 +33,7 @@ def copy_of(name: str, folder: Path) -> RunDir:
 
 def expected_of(name: str) -> dict[str, Any]:
     document: dict[str, Any] = json.loads((FOLDER / name / EXPECTED).read_text("utf-8"))
-    return without_claimed_acks(document)
+    return without_rates_since_the_first_ack(without_claimed_acks(document))
 
 
 def differences(expected: Any, found: Any) -> list[str]:

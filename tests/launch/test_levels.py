@@ -69,6 +69,15 @@ def test_levels_of_several_agents_are_of_the_slots_that_all_told_of() -> None:
     assert kept.agents_cores == [1.2] * 5
 
 
+def test_medians_below_zero_are_no_level() -> None:
+    """They were a flat 1 ms, at rest from the first slot on."""
+    wrong: list[list[float | None]] = [[100, -3e6 * slot - 1, 0.1 * slot] for slot in range(6)]
+    right: list[list[float | None]] = [[100, 2e6, 0.1 * slot] for slot in range(6)]
+    assert levels_of([wrong], None).latency_ms is None
+    assert levels_of([wrong, right], None).latency_ms == pytest.approx([2.0] * 6)
+    assert levels_of([wrong], None, by_rate=True).rate_per_s == pytest.approx([100 / SLOT_S] * 6)
+
+
 def test_slots_of_a_slow_load_are_looked_at_together() -> None:
     """A message in every fourth slot: none of its levels is made up."""
     rows: list[list[float | None]] = [

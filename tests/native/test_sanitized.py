@@ -65,10 +65,10 @@ def test_no_byte_beside_a_buffer_is_touched(tmp_path: Path) -> None:
         "LD_PRELOAD": found.stdout.strip(),
         "ASAN_OPTIONS": "detect_leaks=0",
         "PYTHONMALLOC": "malloc",
-        "STREAMGAUGE_PROOF": "0",
+        "STREAMGAUGE_PROOF": "1",
     }
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(built), *TESTS],
+        [sys.executable, "-c", PROGRAM, str(built), f"--timeout={DEADLINE_S}", *TESTS],
         cwd=ROOT,
         env={**os.environ, **own},
         capture_output=True,

@@ -32,6 +32,10 @@ def test_every_cause_of_not_being_valid_says_what_to_do() -> None:
             cause(CauseCode.NOT_AT_REST, before_ms=2287.0, after_ms=23.0, change_second_count=9),
             "not at rest: the median of a second fell from 2,287 ms to 23.00 ms after second 9",
         ),
+        (
+            cause(CauseCode.NOT_AT_REST, before_per_s=90_000.0, after_per_s=30_000.0),
+            "not at rest: the rate fell from 90,000/s to 30,000/s",
+        ),
         (cause(CauseCode.RATE_MISSED, sent_per_s=500.0, wanted_per_s=1000.0), "500/s of 1,000/s (50.0%)"),
         (cause(CauseCode.NO_CPU_LEFT, machine_busy_share=0.99), "no CPU left: machine 99% busy"),
         (
@@ -59,8 +63,12 @@ def test_every_cause_of_not_being_valid_says_what_to_do() -> None:
         (cause(CauseCode.SPREAD, about="b", sd_share=0.84), "B: SD is 84% of the mean"),
         (cause(CauseCode.RECORDED, "an agent died"), "an agent died"),
         (
-            cause(CauseCode.COMPRESSED, "zstd", reached_ratio=3.46, asked_ratio=4.0),
-            "zstd compresses these messages by a ratio of 3.46; 4 was requested",
+            cause(CauseCode.COMPRESSED, "zstd", sample_ratio=3.46, asked_ratio=4.0),
+            "a sample of these messages, as one full batch, by a ratio of 3.46; 4 was requested; smaller",
+        ),
+        (
+            cause(CauseCode.COMPRESSED, "zstd", reached_ratio=3.46),
+            "a sample of these messages, as one full batch, by a ratio of 3.46; smaller batches reach less",
         ),
     ],
 )

@@ -21,4 +21,11 @@ def test_a_named_table_is_a_file(sweep: RunDir) -> None:
 def test_every_digit_and_nothing_for_what_is_not_known() -> None:
     columns = [Column("a", Unit.MS), Column("b", Unit.COUNT), Column("c"), Column("d")]
     table = Table("t", columns, [row(Cell(1.23456789, is_doubtful=True), None, True, "x,y")])
-    assert table_csv(table) == 'a,b,c,d\n1.23456789,,true,"x,y"\n'
+    assert table_csv(table) == 'a,b,c,d,doubtful\n1.23456789,,true,"x,y",a\n'
+
+
+def test_each_row_names_its_own_doubtful_columns() -> None:
+    unsure = Cell(1.5, is_doubtful=True)
+    table = Table("t", [Column("p50"), Column("p99")], [row(2.0, 3.0), row(2.0, unsure), row(unsure, unsure)])
+    rows = list(csv.DictReader(io.StringIO(table_csv(table))))
+    assert [each["doubtful"] for each in rows] == ["", "p99", "p50;p99"]

@@ -45,7 +45,7 @@ class Manifest:
     warm_up: dict[str, Any] = field(default_factory=dict)
     """Content of a `WarmUp` that this agent led by itself until all was at rest; else empty."""
     compression_ratio: float | None = None
-    """By how much the codec in use makes a producer's messages smaller; None without one."""
+    """By how much the codec in use makes a sample of a producer's messages smaller; None without one."""
     noise_floor: dict[str, float] = field(default_factory=dict)
     """How late a bare pacer woke beside a producer with a schedule, while messages counted; else empty."""
     peak_rss_bytes: int = 0

@@ -131,7 +131,9 @@ class _Agent:
         if not driver.capabilities.simulated_time:
             self._sampler.start()
             if is_paced:
-                self._floor = NoiseFloor(assignment.load.producer_count)
+                load = assignment.load
+                most_s = None if load.measured_s is None else load.measured_s + load.warm_up_limit
+                self._floor = NoiseFloor(load.producer_count, most_s)
                 self._floor.start()
             if self._publishing is not None:
                 self._publishing.start(start.at_ns)

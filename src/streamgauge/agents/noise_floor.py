@@ -16,14 +16,18 @@ MOST_PER_S, LEAST_PER_S = 500.0, 50.0
 """Of all producers of a case together, and of one. A wake-up takes about 10 µs, so 500 take half a percent of
 a core; a p99 takes a few hundred."""
 _ROOM = 1 << 20
-"""The newest that are kept: half an hour, 8 MiB once they are there."""
+"""The newest that are kept, 8 MiB once they are there: half an hour at the most a second."""
 
 
 class NoiseFloor:
     """Runs from `start` until `stop`; harmless where nothing was compiled, and then nothing is known."""
 
-    def __init__(self, producer_count: int) -> None:
+    def __init__(self, producer_count: int, most_s: float | None = None) -> None:
+        """`most_s`: how long the load goes on at the most; of hours fewer a second are looked at, so that all
+        of them are kept. None: nobody knows."""
         self.rate_per_s = max(LEAST_PER_S, MOST_PER_S / max(1, producer_count))
+        if most_s is not None:
+            self.rate_per_s = max(1.0, min(self.rate_per_s, _ROOM / max(1.0, most_s)))
         self._loops: Any = compiled_loops()
         self._pacer: object | None = None
         self._first_ns, self._period_ns, self._late_ns = 0, 1, np.zeros(0, np.int64)

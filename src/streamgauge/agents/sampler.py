@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ from streamgauge.core.clock import clock_domain, now_ns
 from streamgauge.tables.events import SAMPLES
 
 INTERVAL_S = 1.0
-CGROUP = Path("/sys/fs/cgroup")
-"""As a container sees its own; elsewhere it is the whole machine's, which is never throttled."""
+CGROUP, OWN_CGROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+"""Where all groups of processes are (a container sees its own there), and which one we are in."""
 
 
 @dataclass(frozen=True)
@@ -143,12 +143,31 @@ class Sampler:
         }
 
 
-def throttled_count(cgroup: Path = CGROUP) -> int | None:
-    """How often this process's group of processes had used up the CPU it is allowed; None: nobody counts."""
-    for name in ("cpu.stat", "cpu/cpu.stat"):
-        with contextlib.suppress(OSError, ValueError):
-            for line in (cgroup / name).read_text().splitlines():
-                name_of, _, count = line.partition(" ")
-                if name_of == "nr_throttled":
-                    return int(count)
+def throttled_count(cgroup: Path = CGROUP, own: Path = OWN_CGROUP) -> int | None:
+    """How often this process's group of processes, or one that it is in, had used up the CPU it is allowed;
+    None: nobody counts. A service may have a limit of its own (CPUQuota), or a slice of many services."""
+    counts = [count for place in _groups(cgroup, own) if (count := _throttled(place)) is not None]
+    return sum(counts) if counts else None
+
+
+def _groups(cgroup: Path, own: Path) -> Iterator[Path]:
+    """From our own to the one that all are in; of version 1 those of the CPU."""
+    lines: list[str] = []
+    with contextlib.suppress(OSError):
+        lines = own.read_text().splitlines()
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        top, group = cgroup / "cpu" if controllers else cgroup, Path(path.lstrip("/"))
+        yield from (top / each for each in (group, *group.parents) if each != Path())
+    yield from (cgroup, cgroup / "cpu")
+
+
+def _throttled(group: Path) -> int | None:
+    with contextlib.suppress(OSError, ValueError):
+        for line in (group / "cpu.stat").read_text().splitlines():
+            name, _, count = line.partition(" ")
+            if name == "nr_throttled":
+                return int(count)
     return None

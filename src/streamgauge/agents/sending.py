@@ -209,7 +209,10 @@ class Sending:
             return AT_ONCE
         now_ns = client.clock.now_ns()
         due_ns = now_ns if pacer is None else pacer.next_due_ns(sequence + sent)
-        return min(due_ns, end_ns) if due_ns > now_ns else now_ns + _FULL_WAIT_NS
+        if due_ns > now_ns:
+            return min(due_ns, end_ns)
+        # Fewer than were asked for are no sign of a full client: it may take only so many at a time.
+        return now_ns + _FULL_WAIT_NS if client.is_full else AT_ONCE
 
     def _hand_over(
         self,

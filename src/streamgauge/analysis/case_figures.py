@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamgauge.analysis.joining.cells import OWN_SECONDS
 from streamgauge.analysis.scopes import measured, merged_by
 from streamgauge.analysis.squeezed import sum_of_known
 from streamgauge.analysis.validity import HostTrouble
@@ -68,7 +69,7 @@ def case_figures(plan: Plan, status: RunStatus, tables: Tables, beside: Beside) 
     )
     return [
         _planned(case, status.cases.get(case.id))
-        | {"reached_ratio": beside.compression_ratios.get(case.id)}
+        | {"sample_ratio": beside.compression_ratios.get(case.id)}
         | {"noise_floor_ms": beside.noise_floors_ms.get(case.id)}
         | _counts(counts[case.id])
         | _ranges(spans[case.id])
@@ -79,6 +80,7 @@ def case_figures(plan: Plan, status: RunStatus, tables: Tables, beside: Beside) 
         | {"clock_error_ms": clock_error_ms(clocks[case.id])}
         | {"hosts": host_troubles(clocks[case.id])}
         | _medians(seconds[case.id])
+        | _second_rates(by_second[case.id])
         for case in plan.cases
     ]
 
@@ -218,6 +220,19 @@ def _medians(rows: Iterable[Row]) -> Row:
         found[f"{name}_medians_ms"] = [row["p50"] for row in whole_seconds(by_leg[leg])]
     points = [(row["second"], row["p50"]) for row in by_leg[_LEGS["received"]]]
     return found | {"drift_ms_per_s": _slope(points)}
+
+
+def _second_rates(rows: Iterable[Row]) -> Row:
+    """Of seconds in their order, from the first to the last in which there was any; nothing is a rate too."""
+    found: Row = {}
+    known = {row["second"]: row for row in rows}
+    for event in OWN_SECONDS:
+        name = f"{event}_messages_per_s"
+        busy = [second for second, row in known.items() if row[name]]
+        course = range(min(busy), max(busy) + 1) if busy else ()
+        counts = [{"count": known[second][name] if second in known else 0.0} for second in course]
+        found[f"{event}_rates_per_s"] = [row["count"] for row in whole_seconds(counts)]
+    return found
 
 
 def whole_seconds(seconds: list[Row]) -> list[Row]:

@@ -1,4 +1,4 @@
-"""By how much the messages of each case were compressed, as its producers found before they began."""
+"""By how much a sample of the messages of each case compresses, as its producers found before they began."""
 
 from __future__ import annotations
 

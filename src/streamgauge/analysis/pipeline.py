@@ -130,11 +130,12 @@ def _analyze_messages(
     write_rows(run, results.HISTOGRAM, fed.histogram)
     write_rows(run, results.RANGES, ranges(fed.cells))
     write_rows(run, results.RUNTIMES, runtimes(fed.cells))
+    without_pace = [case.id for case in plan.cases if case.load.rate == "unlimited"]
     tables = Tables(
         cells=fed.cells,
         accounting=counted,
         latency=write_rows(run, results.LATENCY, fed.latency),
-        throughput=write_rows(run, results.THROUGHPUT, throughput(fed.cells)),
+        throughput=write_rows(run, results.THROUGHPUT, throughput(fed.cells, without_pace)),
         cpu=write_rows(run, results.CPU, cpu(samples, moments, counted)),
         resources=write_rows(run, results.RESOURCES, resources(samples, moments, fed.starts_ns)),
         clocks=write_rows(run, results.CLOCKS, clocks(moments)),

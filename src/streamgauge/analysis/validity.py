@@ -70,6 +70,8 @@ class Judged:
     """Of each second that was measured, in their order."""
     slots_ms: Sequence[float] = ()
     """The same of shorter slots, as an automatic warm-up went on looking at them; else empty."""
+    rates_per_s: Sequence[float] = ()
+    """Of each second that was measured, of what a load without pace is quoted for: its rate."""
     drift_ms_per_s: float | None = None
     limit: Limit | None = None
     machine_share: float | None = None
@@ -89,7 +91,8 @@ def validity(case: Judged) -> tuple[Validity, list[Cause]]:
 
 
 def validity_causes(case: Judged) -> Iterator[Cause]:
-    """The gravest first. What a load without pace is quoted for is its rate: its latency is of its queue."""
+    """The gravest first. What a load without pace is quoted for is its rate, which has to be at rest as a
+    latency has: its latency is of its queue, and clocks err by little beside seconds."""
     yield from _incomplete(case)
     yield from _host_trouble(case)
     if case.failed_fault_count:
@@ -104,8 +107,8 @@ def validity_causes(case: Judged) -> Iterator[Cause]:
         yield from _no_cpu_left(case)
         yield from _clock_error(case)
         yield from _too_few_messages(case)
-    elif case.rested is False:
-        yield cause(CauseCode.NEVER_SETTLED)
+    else:
+        yield from _rate_not_at_rest(case)
     yield from swapped_or_throttled(Squeezed(case.swapped_bytes, case.throttled_count))
 
 
@@ -141,14 +144,31 @@ def _not_at_rest(case: Judged) -> Iterator[Cause]:
             change_second_count=found.second,
             drift_ms_per_s=case.drift_ms_per_s,
         )
-    elif case.rested is False:
-        yield cause(CauseCode.NEVER_SETTLED, drift_ms_per_s=case.drift_ms_per_s)
-    elif case.rested is None and len(case.medians_ms) < FEWEST_SECONDS:
+    else:
+        yield from _never_told_at_rest(case, len(case.medians_ms))
+
+
+def _rate_not_at_rest(case: Judged) -> Iterator[Cause]:
+    found = unrest(case.rates_per_s)
+    if found is not None:
         yield cause(
-            CauseCode.TOO_SHORT,
-            second_count=len(case.medians_ms),
-            needed_count=FEWEST_SECONDS,
-            drift_ms_per_s=case.drift_ms_per_s,
+            CauseCode.NOT_AT_REST,
+            before_per_s=found.before_ms,
+            after_per_s=found.after_ms,
+            change_second_count=found.second,
+        )
+    else:
+        yield from _never_told_at_rest(case, len(case.rates_per_s))
+
+
+def _never_told_at_rest(case: Judged, seconds: int) -> Iterator[Cause]:
+    """Neither by a warm-up nor by what was measured."""
+    drift = case.drift_ms_per_s if case.is_paced else None
+    if case.rested is False:
+        yield cause(CauseCode.NEVER_SETTLED, drift_ms_per_s=drift)
+    elif case.rested is None and seconds < FEWEST_SECONDS:
+        yield cause(
+            CauseCode.TOO_SHORT, second_count=seconds, needed_count=FEWEST_SECONDS, drift_ms_per_s=drift
         )
 
 

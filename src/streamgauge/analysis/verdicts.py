@@ -94,6 +94,7 @@ def _judged(row: Row, missed_rate: bool, wanted_per_s: float | None, limit: Limi
         failed_fault_count=row["failed_fault_count"],
         medians_ms=row[f"{leg}_medians_ms"],
         slots_ms=row["slots_ms"],
+        rates_per_s=_rates_per_s(row),
         drift_ms_per_s=row["drift_ms_per_s"],
         limit=limit,
         machine_share=row["machine_share"],
@@ -104,6 +105,12 @@ def _judged(row: Row, missed_rate: bool, wanted_per_s: float | None, limit: Limi
         swapped_bytes=row["swapped_bytes"],
         throttled_count=row["throttled_count"],
     )
+
+
+def _rates_per_s(row: Row) -> list[float]:
+    """Of what comes out, as far as anybody was told of it."""
+    events = ("received", "acked", "sent") if row["consumers"] else ("acked", "sent")
+    return next((rates for event in events if (rates := row[f"{event}_rates_per_s"])), [])
 
 
 def _wanted_per_s(row: Row) -> float | None:
@@ -140,11 +147,11 @@ def _notes(row: Row) -> Iterator[Cause]:
         yield cause(CauseCode.NO_DELIVERY_REPORTS)
     if row["sent"] and not row["consumers"]:
         yield cause(CauseCode.NO_CONSUMERS)
-    if row["reached_ratio"] is not None:
+    if row["sample_ratio"] is not None:
         yield cause(
             CauseCode.COMPRESSED,
             row["compression"],
-            reached_ratio=round(row["reached_ratio"], 2),
+            sample_ratio=round(row["sample_ratio"], 2),
             asked_ratio=row["asked_ratio"] or None,
         )
     for note in row["notes"]:

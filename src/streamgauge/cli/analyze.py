@@ -34,9 +34,13 @@ def analyze_command(
 
 def analyze_run(found: RunDir, master: str | None, *, debug: bool) -> None:
     """Spark is started only when there is so much that it helps."""
+    from rich.console import Console
+
     from streamgauge.analysis.pipeline import analyze_with
+    from streamgauge.core.stages import Stage, Stages
     from streamgauge.core.status import in_use
     from streamgauge.launch.spark_session import spark_session
+    from streamgauge.launch.stage_line import StageLine
     from streamgauge.recording.salvage import salvage
 
     if found.has(found.status) and in_use(found) is None:
@@ -46,5 +50,8 @@ def analyze_run(found: RunDir, master: str | None, *, debug: bool) -> None:
     if not debug:
         log = found.local(found.log("spark")) if found.is_local else Path(os.devnull)
         log.parent.mkdir(parents=True, exist_ok=True)
+    stages = Stages(StageLine(Console(stderr=True)))
+    stages.enter(Stage.ANALYSING)
     with ExitStack() as begun:
+        begun.callback(stages.end)
         analyze_with(lambda: begun.enter_context(spark_session(master or "local[*]", log=log)), found)

@@ -81,11 +81,10 @@ def sharpen_sleep() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)
 
 
-def sleep_until(due_ns: int, spin_ns: int = 0) -> None:
-    """Sleep until the monotonic time `due_ns`; spin for the last `spin_ns`."""
+def sleep_until(due_ns: int) -> None:
+    """Sleep until the monotonic time `due_ns`."""
     while (left := due_ns - time.monotonic_ns()) > 0:
-        if left > spin_ns:
-            time.sleep((left - spin_ns) / NS_PER_S)
+        time.sleep(left / NS_PER_S)
 
 
 class Clock:

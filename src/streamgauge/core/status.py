@@ -171,6 +171,13 @@ def _of_old(content: dict[str, Any]) -> dict[str, Any]:
     return {"host": "", "pid_started_s": 0.0, "kept_after_s": _KEPT_AFTER_S_OF_OLD, **content}
 
 
+def how_to_go_on(run: RunDir, status: RunStatus) -> str:
+    """With a run that ended before its last case did."""
+    if status.can_resume:
+        return f"go on with: streamgauge run --resume {run.location}"
+    return f"do it again with: streamgauge run {run.url(run.workload)}"
+
+
 def _cut_off(run: RunDir, written: RunStatus) -> RunStatus:
     cases = {
         case: replace(status, status="partial", reason=_CUT_OFF, is_cut_off=True)
@@ -178,9 +185,7 @@ def _cut_off(run: RunDir, written: RunStatus) -> RunStatus:
         else status
         for case, status in written.cases.items()
     }
-    go_on = f"go on with: streamgauge run --resume {run.location}"
-    if not written.can_resume:
-        go_on = f"do it again with: streamgauge run {run.url(run.workload)}"
+    go_on = how_to_go_on(run, written)
     kept = f"; see what was recorded with: streamgauge analyze {run.location}" if cases else ""
     return replace(written, status="partial", reason=f"{_CUT_OFF}; {go_on}{kept}", cases=cases)
 

@@ -225,6 +225,9 @@ class PacedProducer(Producer):
     """A producer with a loop of its own beneath Python: it waits until messages are due, makes, stamps and
     hands them over, and hears of them meanwhile. `send` is for what is not paced. One thread calls it."""
 
+    is_full: bool = False
+    """Whether `send_due` stopped the last time because the client took no more."""
+
     @abstractmethod
     def send_due(
         self,

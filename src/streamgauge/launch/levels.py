@@ -92,7 +92,9 @@ def _rate(counts: Values, latencies_ns: Values, together: int) -> Values:
 
 def _latency(counts: Values, latencies_ns: Values, together: int) -> Values | None:
     """Of each slot over all consumers, weighted by their messages."""
-    received, logs = np.where(np.isnan(latencies_ns), 0, counts), np.log(latencies_ns / 1e6)
+    # Below zero are clocks that are wrong: there is no level in that.
+    positive_ns = np.where(latencies_ns > 0, latencies_ns, np.nan)
+    received, logs = np.where(np.isnan(positive_ns), 0, counts), np.log(positive_ns / 1e6)
     totals = _summed(received, together)
     has_some = totals > 0
     if has_some.mean() < _LEAST_TOLD:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -159,8 +159,7 @@ class RunCycle:
                 with fetching_shown(self.stages, self._progress.stage_line):
                     self._run_targets(afterwards, roll_ups)
             finally:
-                self.stages.end()
-                self.status.stages_s = self.stages_s()
+                self._note_stages()
         except KeyboardInterrupt:
             self._records.end_early("interrupted")
             raise
@@ -174,6 +173,15 @@ class RunCycle:
         except Exception as error:
             self._records.end_early(f"{type(error).__name__}: {error}")
             raise
+
+    def _note_stages(self) -> None:
+        """How long each took, wherever it ended; while it is measured, with all else that is noted."""
+        self.stages.end()
+        self.status.stages_s = self.stages_s()
+        if self.status.status != "running":
+            # Not the status as we know it: the analysis has noted in it how far it came.
+            with suppress(BadInput):
+                note_stages(self.run, self.stages_s())
 
     def _is_refused_everywhere(self) -> bool:
         """No case got as far as its agents: the target's user may not do what each of them needs."""
@@ -222,8 +230,6 @@ class RunCycle:
             with TreeWatch() as memory:
                 afterwards(sessions.get())
             self._records.note_memory({LAUNCHER: peak_rss_bytes(), ANALYSING: memory.peak_bytes})
-            self.stages.end()
-        note_stages(self.run, self.stages_s())
 
     def _is_readable_there(self) -> bool:
         """Hosts of a cluster cannot read a path of this one."""

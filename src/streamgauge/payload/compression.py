@@ -1,4 +1,5 @@
-"""By how much a codec makes messages smaller: what was asked for is one thing, what is reached another."""
+"""By how much a codec makes a sample of messages smaller: what was asked for is one thing, what it finds in
+them another. What a client reaches depends on its batches, too: of a single message it finds less."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _SAMPLE_BYTES = 1024 * 1024
 
 
 def compression_ratio(message: Message, tag: int, codec: str) -> float | None:
-    """Of the values of a case's first messages, compressed together; None without a codec."""
+    """Of the values of a case's first messages, together as one full batch; None without a codec."""
     if codec == "none":
         return None
     maker = maker_of(message, tag, 0)

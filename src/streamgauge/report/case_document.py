@@ -293,15 +293,16 @@ class CasesDocument(Document):
 
     @property
     def glances(self) -> Sequence[Glance]:
-        return [
-            Glance(case.parameters.constant_rate, case.main_latency.p50, case.main_latency.p99)
-            for case in self.cases
-            if case.is_measured
-        ]
+        return [_glance(case) for case in self.cases if case.is_measured]
 
     @property
     def plotted(self) -> Sequence[PlottedCase]:
         return [_plotted(case) for case in self.cases]
+
+
+def _glance(case: Case) -> Glance:
+    latency = case.main_latency
+    return Glance(case.parameters.constant_rate, latency.p50, latency.p99, latency.count)
 
 
 def _plotted(case: Case) -> PlottedCase:

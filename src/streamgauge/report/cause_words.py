@@ -118,11 +118,15 @@ def _fault_during_measuring(cause: Cause) -> str:
 
 
 def _not_at_rest(cause: Cause) -> str:
-    before, after = cause.figures["before_ms"], cause.figures["after_ms"]
+    is_rate = "before_per_s" in cause.figures
+    what, form, unit = (
+        ("rate", rate_per_s_text, "per_s") if is_rate else ("median of a second", ms_text, "ms")
+    )
+    before, after = cause.figures[f"before_{unit}"], cause.figures[f"after_{unit}"]
     way = "rose" if after > before else "fell"
     second = cause.figures.get("change_second_count")
     when = "" if second is None else f" after second {second}"
-    return f"not at rest: the median of a second {way} from {ms_text(before)} to {ms_text(after)}{when}"
+    return f"not at rest: the {what} {way} from {form(before)} to {form(after)}{when}"
 
 
 def _rate_missed(cause: Cause) -> str:
@@ -253,9 +257,14 @@ def _waited(where: str) -> Callable[[Cause], str]:
 
 
 def _compressed(cause: Cause) -> str:
-    asked, reached = cause.figures.get("asked_ratio"), cause.figures["reached_ratio"]
-    wanted = "" if asked is None else f"; {asked:g} was requested"
-    return f"{cause.text} compresses these messages by a ratio of {reached:g}{wanted}"
+    found = cause.figures
+    # Earlier versions called it what was reached.
+    ratio = found["sample_ratio"] if "sample_ratio" in found else found["reached_ratio"]
+    wanted = f"; {found['asked_ratio']:g} was requested" if "asked_ratio" in found else ""
+    return (
+        f"{cause.text} compresses a sample of these messages, as one full batch, by a ratio of {ratio:g}"
+        f"{wanted}; smaller batches reach less"
+    )
 
 
 def _other_tool(cause: Cause) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -14,9 +15,13 @@ from streamgauge.core.run_dir import RunDir
 from streamgauge.report.case_document import Accounting
 from streamgauge.report.document import Document
 from streamgauge.report.result_tables import ResultTables
+from streamgauge.tables.percentile_support import DOUBTFUL, is_supported
 
 _LISTS = ("clocks", "warm_up_course", "topics", "partitions", "seconds")
 """Parts of a case that are tables themselves, most with files of their own."""
+
+_COUNTS = ("count", "samples")
+"""Fields that say how many messages the percentiles beside them, or below, are of."""
 
 
 def write_csv_files(run: RunDir, tables: ResultTables) -> list[str]:
@@ -38,7 +43,9 @@ def results_csv(document: Document) -> str:
         found = found[name]
     rows = [{"run": document.run, "name": document.name, **_flat(_without_lists(row))} for row in found]
     # Cases may differ in the free parts (swept fields, topic settings): the header has them all.
-    columns = list(dict.fromkeys(column for row in rows for column in row))
+    columns = [*dict.fromkeys(column for row in rows for column in row), DOUBTFUL]
+    for row, of in zip(rows, found, strict=True):
+        row[DOUBTFUL] = ";".join(_doubtful(_without_lists(of)))
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
     writer.writeheader()
@@ -70,6 +77,16 @@ def _flat(value: dict[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             flat[name] = _cell(item)
     return flat
+
+
+def _doubtful(value: dict[str, Any], prefix: str = "", count: int | None = None) -> Iterator[str]:
+    """Columns with a percentile that has too few messages behind it."""
+    count = next((value[name] for name in _COUNTS if isinstance(value.get(name), int)), count)
+    for key, item in value.items():
+        if isinstance(item, dict):
+            yield from _doubtful(item, f"{prefix}{key}.", count)
+        elif item is not None and count is not None and not is_supported(key, count):
+            yield f"{prefix}{key}"
 
 
 def _cell(value: Any) -> Any:

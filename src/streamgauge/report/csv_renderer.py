@@ -1,4 +1,8 @@
-"""Tables that are files of their own: every digit, and no words for what is not known."""
+"""Tables that are files of their own: every digit, and no words for what is not known.
+
+Where people see a mark at a figure with too little behind it, a program reads its column's name in the last
+column, `doubtful`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,8 @@ import io
 from collections.abc import Iterator
 
 from streamgauge.report.shown import Shown
-from streamgauge.report.shown_tables import Cell, Table
+from streamgauge.report.shown_tables import Cell, Table, TableRow
+from streamgauge.tables.percentile_support import DOUBTFUL
 
 
 def shown_csv(shown: Shown) -> dict[str, str]:
@@ -25,9 +30,14 @@ def _named(shown: Shown) -> Iterator[Table]:
 def table_csv(table: Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(column.name for column in table.columns)
-    writer.writerows([_value(cell) for cell in row.cells] for row in table.rows)
+    writer.writerow([*(column.name for column in table.columns), DOUBTFUL])
+    writer.writerows([*map(_value, row.cells), _doubtful(table, row)] for row in table.rows)
     return text.getvalue()
+
+
+def _doubtful(table: Table, row: TableRow) -> str:
+    named = zip(table.columns, row.cells, strict=True)
+    return ";".join(column.name for column, cell in named if cell.is_doubtful)
 
 
 def _value(cell: Cell) -> object:

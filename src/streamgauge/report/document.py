@@ -136,6 +136,8 @@ class Glance:
     rate_per_s: float | None
     p50_ms: float | None
     p99_ms: float | None
+    message_count: int | None = None
+    """Behind these percentiles; None: not known."""
 
 
 class Document(Part):

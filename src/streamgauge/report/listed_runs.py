@@ -10,14 +10,15 @@ from streamgauge.core.errors import CorruptRun
 from streamgauge.core.outcomes import Outcome
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.run_tags import tags_of
-from streamgauge.core.status import NOT_ANALYSED, read_status, why_no_report
+from streamgauge.core.status import NOT_ANALYSED, RunStatus, how_to_go_on, read_status, why_no_report
 from streamgauge.core.units import format_bytes
 from streamgauge.plan.plan_file import Plan, read_plan
 from streamgauge.report.cause_words import OUTCOME_WORDS
 from streamgauge.report.document import Document, Glance
 from streamgauge.report.medium import Tone
-from streamgauge.report.quantities import NOTHING, digits_text, rate_per_s_text
+from streamgauge.report.quantities import DOUBT, NOTHING, digits_text, rate_per_s_text
 from streamgauge.report.results import stored_document
+from streamgauge.tables.percentile_support import is_supported
 
 _MANY_TARGETS = 3
 _GOOD = ("ok", "valid", "met", NOTHING)
@@ -51,11 +52,24 @@ class Listed:
 
     @property
     def p50_ms(self) -> str:
-        return _range_text((glance.p50_ms for glance in self.glances), digits_text)
+        return self._percentile("p50", "p50_ms")
 
     @property
     def p99_ms(self) -> str:
-        return _range_text((glance.p99_ms for glance in self.glances), digits_text)
+        return self._percentile("p99", "p99_ms")
+
+    def _percentile(self, percentile: str, field: str) -> str:
+        """One with too few messages behind it is marked, as in a report."""
+        doubtful = {
+            getattr(each, field)
+            for each in self.glances
+            if each.message_count is not None and not is_supported(percentile, each.message_count)
+        }
+
+        def text(value: float) -> str:
+            return f"{DOUBT if value in doubtful else ''}{digits_text(value)}"
+
+        return _range_text((getattr(each, field) for each in self.glances), text)
 
     @property
     def age(self) -> str:
@@ -74,7 +88,7 @@ def listed(run: RunDir) -> Listed:
             run,
             status.status,
             cases=f"{len(status.cases)} of {len(plan.cases)}",
-            why=status.reason or "",
+            why=_why(run, status),
             target=_target(plan),
             tags=tags,
         )
@@ -85,6 +99,14 @@ def listed(run: RunDir) -> Listed:
         return _judged(begun, stored_document(run)) if status.status == "ok" else begun
     except CorruptRun as error:
         return Listed(run, "corrupt", why=str(error))
+
+
+def _why(run: RunDir, status: RunStatus) -> str:
+    """Of one that ended early, with the command that goes on."""
+    said = status.reason or ""
+    if status.status != "partial" or (go_on := how_to_go_on(run, status)) in said:
+        return said
+    return f"{said}; {go_on}" if said else go_on
 
 
 def _judged(begun: Listed, document: Document) -> Listed:

@@ -319,12 +319,12 @@ class Load(SpecModel):
         if not self.settles:
             return None
         if self.rate != "unlimited":
-            return SettlingTerms(self.warm_up_limit, self._measured_s)
+            return SettlingTerms(self.warm_up_limit, self.measured_s)
         most = max(1, int(self.most_warm_up_bytes / self.message.mean_bytes))
-        return SettlingTerms(self.warm_up_limit, self._measured_s, by_rate=True, most_messages=most)
+        return SettlingTerms(self.warm_up_limit, self.measured_s, by_rate=True, most_messages=most)
 
     @property
-    def _measured_s(self) -> float | None:
+    def measured_s(self) -> float | None:
         """How long it is measured; None when that is not known beforehand."""
         if self.duration is not None:
             return self.duration
@@ -369,7 +369,7 @@ class Load(SpecModel):
 
     @model_validator(mode="after")
     def _faults_in_time(self) -> Load:
-        lasts_s = self._measured_s
+        lasts_s = self.measured_s
         for number, fault in enumerate(self.faults):
             if lasts_s is not None and fault.at >= lasts_s:
                 raise ValueError(

@@ -19,6 +19,10 @@ HEADLINE = "p99"
 """The percentile that reports lead with: without support for it, a case is not to be quoted."""
 
 
+DOUBTFUL = "doubtful"
+"""The column of a CSV that names those of its row that have too few behind them."""
+
+
 def fewest_messages(percentile: str) -> int:
     return fewest_beyond(PERCENTILES[percentile])
 

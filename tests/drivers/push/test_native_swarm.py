@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import socket
 import struct
@@ -310,6 +311,34 @@ def test_what_is_no_websocket_is_refused(loop: str, answer: bytes) -> None:
             gateway.accept(1, answer=answer)
             with pytest.raises(Unreachable, match="no session could be opened"):
                 swarm.connect(DEADLINE_S, lambda: True)
+        finally:
+            swarm.close()
+
+
+def test_many_that_are_answered_at_once_are_heard_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop stops for Python after 256 lines, and is told of a session only once."""
+    sessions, subscribed = 300, set[int]()
+
+    def told(swarm: PushSwarm, place: int, line: bytes) -> None:
+        if line.startswith(b"SUBOK"):
+            subscribed.add(place)
+
+    monkeypatch.setattr(PushSwarm, "told", told)
+    with played_gateway() as gateway:
+        swarm = swarm_at(gateway, "native", options(sessions, frozenset()), Noted())
+
+        async def all_subscribed() -> None:
+            while len(subscribed) < sessions:
+                await asyncio.sleep(0.01)
+
+        try:
+            gateway.accept(sessions, said=b"")
+            for place in range(sessions):
+                swarm.events.run_until_complete(swarm.join(place))
+            gateway.accepted()
+            for client in gateway.clients.values():
+                client.sendall(JOINED)
+            swarm.events.run_until_complete(asyncio.wait_for(all_subscribed(), DEADLINE_S))
         finally:
             swarm.close()
 

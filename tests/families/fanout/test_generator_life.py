@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -118,8 +119,9 @@ def test_a_noise_floor_is_of_while_messages_that_count_were_due(
 
 
 class Floor:
-    def __init__(self, producer_count: int) -> None:
+    def __init__(self, producer_count: int, most_s: float) -> None:
         assert producer_count == 1, "the producers of a generator share a process"
+        assert most_s in (0.7, 60.5), "the warm-up, or its limit, and what is measured"
         self._is_running = False
 
     def start(self) -> None:
@@ -131,6 +133,20 @@ class Floor:
     def between(self, begin_ns: int, end_ns: int) -> dict[str, float]:
         assert not self._is_running
         return {"begin_ns": begin_ns, "end_ns": end_ns}
+
+
+def test_what_came_of_precedence_is_said(lived: Lived, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, int]] = []
+
+    @contextmanager
+    def granted(precedence: str, place: int) -> Iterator[dict[str, str]]:
+        asked.append((precedence, place))
+        yield {"thread priority": "real time 1"}
+
+    monkeypatch.setattr(generator_life, "precedence", granted)
+    life, _ = lived(begun(measured_slot=lambda: 2), precedence="real_time")
+    assert asked == [("real_time", 0)]
+    assert life.manifest.settings["thread priority"] == "real time 1"
 
 
 def test_a_fixed_warm_up_is_nobody_s_to_say(lived: Lived) -> None:

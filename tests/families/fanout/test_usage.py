@@ -59,7 +59,18 @@ def test_processes_of_a_role_are_summed_wherever_they_are() -> None:
     assert found["gateway_memory_bytes"] == 200
     assert (found["broker_sent_bits_per_s"], found["broker_received_bits_per_s"]) == (800, 8)
     assert found["swarm_cpu_cores"] is None
-    assert found["machine_share"] is None
+    assert found["machine_share"] is found["busiest_client_cores"] is None
+
+
+def test_the_busiest_client_is_a_process_and_no_sum() -> None:
+    found = used(
+        looks("swarm", "a", cpu_s=(1, 5), source="swarm-0"),
+        looks("swarm", "a", cpu_s=(1, 7), source="swarm-1"),
+        looks("producer", "b", cpu_s=(0, 5)),
+        looks("gateway", "a", cpu_s=(0, 20)),
+    )
+    assert found["swarm_cpu_cores"] == pytest.approx(1.0)
+    assert found["busiest_client_cores"] == pytest.approx(0.6)
 
 
 def test_of_a_case_that_sent_nothing_nothing_is_known() -> None:

@@ -9,7 +9,7 @@ import pytest
 from streamgauge.core.status import CaseStatus, RunStatus
 from streamgauge.families.fanout.verdicts import judged_points
 from streamgauge.plan.plan_file import make_plan
-from streamgauge.plan.warm_up_file import WarmUp, WarmUpEnding
+from streamgauge.plan.warm_up_file import WarmUp, WarmUpEnding, WarmUpLevels
 from streamgauge.spec.workload import Workload
 from tests.families.fanout.test_points import MS, WALL, S, client, found_points, sample
 
@@ -68,8 +68,11 @@ def row_of(
     updates: list[Row] | None = None,
     *,
     floor_ms: float | None = None,
+    used: Row | None = None,
+    slots_ms: list[float] | None = None,
     **more: Any,
 ) -> Row:
+    """`used`: cores of processes, by kind."""
     content = {
         "targets": [{"name": "gateway", "driver": "push_websocket"}],
         "fanout": {
@@ -81,7 +84,10 @@ def row_of(
         },
     }
     plan = make_plan(Workload.model_validate(content), "run")
-    rested = WarmUp(ended=WarmUpEnding.AT_REST, seconds=4, messages={0: 0})
+    levels = WarmUpLevels(
+        slot_s=0.25, latency_ms=[20.0] * 16 + (slots_ms or []), agents_cores=[], systems_cores=None
+    )
+    rested = WarmUp(ended=WarmUpEnding.AT_REST, seconds=4, messages={0: 0}, levels=levels)
     cases = [case.model_copy(update={"warm_up": rested}) for case in plan.cases]
     sent = [sent_row(n) for n in range(RATE * SECONDS)] if sent is None else sent
     [row], _ = found_points(
@@ -89,7 +95,11 @@ def row_of(
         RunStatus(cases={"001": CaseStatus("ok", holds=True)}),
         updates_of(sent) if updates is None else updates,
         [{**client(n, len(sent), is_measured=True), "expected": len(sent)} for n in range(CLIENTS)],
-        [sample("machine", at, at / 10, 100) for at in (100.0, 106.0)],
+        [
+            sample(kind, at, at * cores, 100)
+            for kind, cores in {"machine": 0.1, **(used or {})}.items()
+            for at in (100.0, 105.0)
+        ],
         sent=sent,
         floors={} if floor_ms is None else {"001": floor_ms},
         **{"marks": marks(), **more},
@@ -126,6 +136,18 @@ def test_a_generator_that_fell_behind_missed_its_rate() -> None:
 def test_who_was_late_is_told_by_the_noise_floor(floor_ms: float | None, about: str | None) -> None:
     found = causes([sent_row(n, late_ms=15) for n in range(RATE * SECONDS)], floor_ms=floor_ms)
     assert found["generator_late"]["about"] == about
+
+
+@pytest.mark.parametrize("kind", ["swarm", "producer"])
+def test_a_client_with_a_whole_core_measures_its_own_queue(kind: str) -> None:
+    assert causes(used={kind: 0.84, "gateway": 1.5}) == {}
+    found = causes(used={kind: 0.9, "gateway": 1.5})
+    assert found["no_cpu_left"]["busiest_client_cores"] == pytest.approx(0.9)
+
+
+def test_a_ramp_of_a_tenth_is_told_by_slots_of_a_few_seconds() -> None:
+    assert causes(slots_ms=[20.0] * 24) == {}
+    assert "not_at_rest" in causes(slots_ms=[20.0 + n / 4 for n in range(24)])
 
 
 def test_clocks_that_may_be_further_apart_than_latencies_are_long() -> None:

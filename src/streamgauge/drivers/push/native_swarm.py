@@ -61,6 +61,8 @@ class NativeSwarm(PushSwarm):
         self._readers: dict[int, TimeReader] = {}
         """Of measured sessions whose updates are told."""
         self._addresses: list[tuple[int, Any]] = []
+        self._again: asyncio.Handle | None = None
+        """The rest of what it has been told of, where it gave Python its turn."""
         self._told: dict[int, Callable[[int, int, bytes], None]] = {
             _LINE: lambda place, _, line: self.told(place, line),
             _BEFORE: self._told_before,
@@ -144,6 +146,9 @@ class NativeSwarm(PushSwarm):
         for place, kind, received_ns, said in told:
             if place not in self.gone:
                 self._told[kind](place, received_ns, said)
+        if (rows or told) and not until_ns:
+            # It may have stopped for us at sessions of which it is told only once: nothing else would tell.
+            self._again = self.events.call_soon(self._take, 0)
 
     def _reader(self, place: int) -> TimeReader:
         reader = self._readers.get(place)
@@ -186,6 +191,8 @@ class NativeSwarm(PushSwarm):
             left.close()
 
     def close_all(self) -> None:
+        if self._again is not None:
+            self._again.cancel()
         self.events.remove_reader(self._loops.swarm_fd(self._swarm))
         self._loops.swarm_close(self._swarm)
         for made in self._sockets.values():

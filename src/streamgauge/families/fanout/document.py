@@ -207,7 +207,7 @@ class FanoutDocument(Document):
     @property
     def glances(self) -> Sequence[Glance]:
         return [
-            Glance(point.rate_per_s, point.latency_ms.p50, point.latency_ms.p99)
+            Glance(point.rate_per_s, point.latency_ms.p50, point.latency_ms.p99, point.samples)
             for point in self.fanout.points
             if point.samples
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from streamgauge.agents.noise_floor import NoiseFloor
+from streamgauge.agents.precedence import precedence
 from streamgauge.agents.rendezvous import Rendezvous, Start
 from streamgauge.core.clock import NS_PER_S, now_ns, read_clocks, sharpen_sleep, sleep_until
 from streamgauge.core.errors import CaseFailed, Unreachable
@@ -47,9 +48,11 @@ class GeneratorLife(FanoutLife):
         )
         self.begin(reading, start)
         sharpen_sleep()
-        self._floor = NoiseFloor(1)
+        ahead_s = fanout.warm_up_limit if fanout.warm_up == "auto" else fanout.warm_up
+        self._floor = NoiseFloor(1, ahead_s + fanout.duration)
         self._floor.start()
-        with self.watched((), start, rendezvous):
+        with self.watched((), start, rendezvous), precedence(fanout.precedence, 0) as said:
+            self.manifest.settings = {**settings, **said}
             self._send(generator, start, rendezvous)
         self._end_floor(now_ns())
         left = generator.flush(_FLUSH_S)

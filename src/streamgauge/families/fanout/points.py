@@ -39,6 +39,7 @@ _JUDGED = (
     "sent_range_s",
     "intended_range_s",
     "machine_share",
+    "busiest_client_cores",
     "swapped_bytes",
     "throttled_count",
 )
@@ -106,6 +107,7 @@ def _planned_row(case: Case, ended: CaseStatus | None) -> Row:
         "fault_count": sum(1 for fault in case.faults if fault.began_ns is not None),
         "failed_fault_count": sum(1 for fault in case.faults if not fault.went_as_planned),
         "rested": None if case.warm_up is None else case.warm_up.rested,
+        "slots_ms": [] if case.warm_up is None else case.warm_up.measured_slots_ms,
     }
 
 

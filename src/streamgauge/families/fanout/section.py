@@ -10,6 +10,7 @@ from pydantic import Field, SerializeAsAny, field_validator, model_validator
 from streamgauge.drivers.swarm import MessageKind
 from streamgauge.families.fanout.names import ScenarioName
 from streamgauge.spec.fault import FaultSpec
+from streamgauge.spec.load import Precedence
 from streamgauge.spec.model import Bytes, Count, RatePerS, Seconds, SpecModel, distinct
 from streamgauge.spec.topics import Topics
 
@@ -101,6 +102,8 @@ class Fanout(SpecModel):
     """Messages per second, all producers together; instead of `pause`."""
     pause: Annotated[Seconds, Field(gt=0)] | None = None
     """Between two messages of one producer, whatever sending takes."""
+    precedence: Precedence = "none"
+    """Of the generator's thread over others on its host, as `load.precedence`."""
     size: Annotated[Bytes, Field(ge=4)] = 1024
     """Of the random text in a message."""
     max_frequency: Annotated[float, Field(gt=0)] | Literal["unfiltered", "unlimited"] = "unfiltered"

@@ -15,6 +15,8 @@ from streamgauge.families.fanout.result_tables import ROLES
 Row = dict[str, Any]
 
 _BITS = 8
+_CLIENTS = ("swarm", "producer")
+"""What is around the system: with one of them out of CPU, what it measures is its own queue."""
 _SUMMED = ("cpu_cores", "memory_bytes")
 _AT_SOCKETS = ("sent_bits_per_s", "received_bits_per_s")
 
@@ -44,6 +46,8 @@ def _of_case(samples: Sequence[Row], begin_ns: int, end_ns: int) -> Row:
     found: Row = dict(squeezed(samples, begin_ns, end_ns)._asdict())
     shares = (machine["share"] for machine in used["machine"] if machine["share"] is not None)
     found["machine_share"] = max(shares, default=None)
+    clients = (one["cpu_cores"] for role in _CLIENTS for one in used[role] if one["cpu_cores"] is not None)
+    found["busiest_client_cores"] = max(clients, default=None)
     for role in ROLES:
         names = (*_SUMMED, *_AT_SOCKETS) if role == "broker" else _SUMMED
         found |= {f"{role}_{name}": sum_of_known(one[name] for one in used[role]) for name in names}

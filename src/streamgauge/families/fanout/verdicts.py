@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from streamgauge.analysis.bottleneck import PROCESS_BUSY_CORES
 from streamgauge.analysis.cause_rows import cause_rows
 from streamgauge.analysis.validity import Judged, validity
 from streamgauge.analysis.verdicts import missed_rate
@@ -53,7 +54,6 @@ def _holds(row: Row) -> bool | None:
 
 
 def _judged(row: Row) -> Judged:
-    share = row["machine_share"]
     return Judged(
         # Messages, as they were planned; of those of which no update was timed nothing was measured.
         measured_count=row["measured_messages"] if row["samples"] else 0,
@@ -71,14 +71,24 @@ def _judged(row: Row) -> Judged:
         fault_count=row["fault_count"],
         failed_fault_count=row["failed_fault_count"],
         medians_ms=row["medians_ms"],
-        limit=Limit.MACHINE_CPU if share is not None and share > MACHINE_BUSY_SHARE else None,
-        machine_share=share,
+        slots_ms=row["slots_ms"],
+        limit=_limit(row),
+        machine_share=row["machine_share"],
+        busiest_client_cores=row["busiest_client_cores"],
         clock_error_ms=row["clock_error_ms"],
         below_zero_count=int(row["min_ms"] is not None and row["min_ms"] < 0),
         hosts=row["hosts"],
         swapped_bytes=row["swapped_bytes"],
         throttled_count=row["throttled_count"],
     )
+
+
+def _limit(row: Row) -> Limit | None:
+    """Of those that make figures be of something else than the system."""
+    if row["busiest_client_cores"] is not None and row["busiest_client_cores"] > PROCESS_BUSY_CORES:
+        return Limit.CLIENT_CPU
+    is_busy = row["machine_share"] is not None and row["machine_share"] > MACHINE_BUSY_SHARE
+    return Limit.MACHINE_CPU if is_busy else None
 
 
 def _notes(row: Row) -> Iterator[Cause]:

@@ -98,6 +98,7 @@ class ImportedDocument(Document):
                 case.rate_per_s,
                 None if case.main_latency is None else case.main_latency.percentiles.get("p50"),
                 None if case.main_latency is None else case.main_latency.percentiles.get("p99"),
+                None if case.main_latency is None else case.main_latency.count,
             )
             for case in self.cases
         ]

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamgauge.agents.sending import AT_ONCE, Sending
 from streamgauge.core.clock import NS_PER_MS, NS_PER_S, Clock
 from streamgauge.core.errors import BadInput, CaseFailed, Unreachable
 from streamgauge.drivers.contract import UNKNOWN, Acks, PacedProducer, Producer, ProducerOptions
@@ -71,12 +72,13 @@ class PlayedProducer(Producer):
             if code == QUEUE_FULL:
                 return place
             sequence = batch.first_sequence + place
-            self._sequences.append(sequence)
             if code:
                 self._numbers[sequence] = -code
             else:
                 self.values.append((value, keys[place]))
                 self._numbers[sequence] = len(self.values)
+            # Last: the thread that polls may look at once.
+            self._sequences.append(sequence)
         return len(batch)
 
     def poll(self, timeout_s: float) -> Acks | None:
@@ -246,6 +248,30 @@ def test_streams_of_several_partitions_take_turns(rate: Any) -> None:
         assert all(row["acked_ns"] >= row["sent_ns"] >= row["intended_ns"] for row in own)
     # None is done before every other one has begun, though each could send all it has at once.
     assert max(own[0]["sent_ns"] for own in sent.values()) < min(own[-1]["sent_ns"] for own in sent.values())
+
+
+def test_streams_with_keys_that_are_behind_do_not_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys are drawn 1,024 at a time: where they end, the client is not full."""
+    pauses: list[int] = []
+    send = Sending._send_beneath
+
+    def noted(sending: Sending, *given: Any) -> int:
+        pauses.append(send(sending, *given))
+        return pauses[-1]
+
+    monkeypatch.setattr(Sending, "_send_beneath", noted)
+    clock = PlayedClock(START_NS + NS_PER_S, 500)
+    driver = PlayedDriver(None, ReadClock(clock), is_native=True, shared=clock)
+    load: dict[str, Any] = {
+        "streams": "per_partition",
+        "topics": {"partitions": 2},
+        "message": {"size": 64, "keys": {"kind": "round_robin", "of": 7}},
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        stage = Stage(assigned(folder, consumers=0, **load, messages=8_000, rate=10_000))
+        stage.produce(driver)
+        assert len(stage.sends) == 8_000
+    assert set(pauses) == {AT_ONCE}
 
 
 def test_a_client_that_is_full_makes_messages_late_and_loses_none() -> None:

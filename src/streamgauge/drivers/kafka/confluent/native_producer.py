@@ -27,6 +27,8 @@ from streamgauge.payload.making import Ingredients, Outgoing
 _ACKS_AT_ONCE, _ACKS_OF_A_STREAM = 16_384, 1024
 """A process may have a producer for each of a thousand partitions."""
 _QUEUE_FULL = -184
+_FULL = 3
+"""As native/sender.h has it: why the loop stopped."""
 _FLUSH_MS = 1
 SPIN_SHARE = 50
 """Thousandths of a core that a loop may spend on looking at the clock before messages are due."""
@@ -114,9 +116,10 @@ class NativeProducer(PacedProducer):
         with self._using:
             self._check_open()
             self._flushing = False
-            sent, _ = self._loops.send(
+            sent, outcome = self._loops.send(
                 self._sender, first_sequence, count, due_ns, keys, rows, until_ns, waits
             )
+        self.is_full = outcome == _FULL
         return int(sent)
 
     def _keys_of(self, first_sequence: int, count: int) -> NDArray[np.int64]:
