@@ -28,7 +28,7 @@ def run(tmp_path: Path) -> RunDir:
 
 def test_a_status_written_is_read_back(run: RunDir) -> None:
     cases = {"001": CaseStatus("ok"), "002": CaseStatus("failed", "the broker said “no”")}
-    status = RunStatus("partial", "interrupted", 17, cases)
+    status = RunStatus("failed", "case 002 failed", 17, cases)
     write_status(run, status)
     assert read_status(run) == status
 
@@ -143,7 +143,8 @@ def test_what_broke_off_stays_partial_before_and_after_its_analysis(run: RunDir)
     write_status(run, RunStatus("partial", "interrupted", **GONE, is_analysed=False))
     assert read_status(run).status == "partial"
     note_analysis(run, is_done=True)
-    assert (read_status(run).status, read_status(run).reason) == ("partial", "interrupted")
+    go_on = f"go on with: streamgauge run --resume {run.location}"
+    assert (read_status(run).status, read_status(run).reason) == ("partial", f"interrupted; {go_on}")
 
 
 def test_one_that_broke_off_and_is_analysed_does_not_seem_to_go_on(run: RunDir) -> None:
@@ -152,7 +153,9 @@ def test_one_that_broke_off_and_is_analysed_does_not_seem_to_go_on(run: RunDir) 
     note_analysis(run, is_done=False)
     note_analysis(run, is_done=True)
     after = read_status(run)
-    assert (after.status, after.reason, after.cases) == ("partial", before.reason, before.cases)
+    assert (after.status, after.cases) == ("partial", before.cases)
+    analyse = f"; see what was recorded with: streamgauge analyze {run.location}"
+    assert before.reason == f"{after.reason}{analyse}", "that is done"
 
 
 def test_one_that_cannot_go_on_says_how_to_do_it_again(run: RunDir) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -100,7 +100,11 @@ def read_status(run: RunDir) -> RunStatus:
     written = _written(run)
     is_measured = written.status in ("ok", "failed")
     if written.status == "running":
-        return written if _is_alive(written) else _cut_off(run, written)
+        if _is_alive(written):
+            return written
+        written = _cut_off(written)
+    if written.status == "partial":
+        return replace(written, reason="; ".join([written.reason or "", *_ways_on(run, written)]).strip("; "))
     if not is_measured or written.is_analysed:
         return written
     if _is_alive(written):
@@ -122,7 +126,7 @@ def note_analysis(run: RunDir, *, is_done: bool) -> None:
     if run.has(run.status):
         written = _written(run)
         if written.status == "running" and not _is_alive(written):
-            written = _cut_off(run, written)  # or it would seem to go on, in this process
+            written = _cut_off(written)  # or it would seem to go on, in this process
         own, noted = RunStatus(), replace(written, is_analysed=is_done)
         noted.pid, noted.host, noted.pid_started_s = own.pid, own.host, own.pid_started_s
         write_status(run, noted)
@@ -171,23 +175,24 @@ def _of_old(content: dict[str, Any]) -> dict[str, Any]:
     return {"host": "", "pid_started_s": 0.0, "kept_after_s": _KEPT_AFTER_S_OF_OLD, **content}
 
 
-def how_to_go_on(run: RunDir, status: RunStatus) -> str:
+def _ways_on(run: RunDir, status: RunStatus) -> Iterator[str]:
     """With a run that ended before its last case did."""
     if status.can_resume:
-        return f"go on with: streamgauge run --resume {run.location}"
-    return f"do it again with: streamgauge run {run.url(run.workload)}"
+        yield f"go on with: streamgauge run --resume {run.location}"
+    else:
+        yield f"do it again with: streamgauge run {run.url(run.workload)}"
+    if status.cases and not status.is_analysed:
+        yield f"see what was recorded with: streamgauge analyze {run.location}"
 
 
-def _cut_off(run: RunDir, written: RunStatus) -> RunStatus:
+def _cut_off(written: RunStatus) -> RunStatus:
     cases = {
         case: replace(status, status="partial", reason=_CUT_OFF, is_cut_off=True)
         if status.status == "running"
         else status
         for case, status in written.cases.items()
     }
-    go_on = how_to_go_on(run, written)
-    kept = f"; see what was recorded with: streamgauge analyze {run.location}" if cases else ""
-    return replace(written, status="partial", reason=f"{_CUT_OFF}; {go_on}{kept}", cases=cases)
+    return replace(written, status="partial", reason=_CUT_OFF, cases=cases)
 
 
 def _is_alive(written: RunStatus) -> bool:

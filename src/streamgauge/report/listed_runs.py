@@ -10,7 +10,7 @@ from streamgauge.core.errors import CorruptRun
 from streamgauge.core.outcomes import Outcome
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.run_tags import tags_of
-from streamgauge.core.status import NOT_ANALYSED, RunStatus, how_to_go_on, read_status, why_no_report
+from streamgauge.core.status import NOT_ANALYSED, read_status, why_no_report
 from streamgauge.core.units import format_bytes
 from streamgauge.plan.plan_file import Plan, read_plan
 from streamgauge.report.cause_words import OUTCOME_WORDS
@@ -88,7 +88,7 @@ def listed(run: RunDir) -> Listed:
             run,
             status.status,
             cases=f"{len(status.cases)} of {len(plan.cases)}",
-            why=_why(run, status),
+            why=status.reason or "",
             target=_target(plan),
             tags=tags,
         )
@@ -99,14 +99,6 @@ def listed(run: RunDir) -> Listed:
         return _judged(begun, stored_document(run)) if status.status == "ok" else begun
     except CorruptRun as error:
         return Listed(run, "corrupt", why=str(error))
-
-
-def _why(run: RunDir, status: RunStatus) -> str:
-    """Of one that ended early, with the command that goes on."""
-    said = status.reason or ""
-    if status.status != "partial" or (go_on := how_to_go_on(run, status)) in said:
-        return said
-    return f"{said}; {go_on}" if said else go_on
 
 
 def _judged(begun: Listed, document: Document) -> Listed:

@@ -58,7 +58,7 @@ def test_its_command_and_its_yaml_lead_to_a_page(installed: Path, tmp_path: Path
     assert "The drum" in page
     assert "<td" in page
     assert (run / "report" / "csv" / "tempo.csv").read_text().startswith('"case","beats","took_ms"\n"001",7,')
-    assert (run / "report" / "csv" / "drum.csv").read_text().startswith("case,beats,took\n001,7,")
+    assert (run / "report" / "csv" / "drum.csv").read_text().startswith("case,beats,took,doubtful\n001,7,")
 
 
 def test_what_is_wrong_with_its_workload_is_said_as_of_any_other(installed: Path, tmp_path: Path) -> None:
