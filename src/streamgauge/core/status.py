@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -100,17 +100,25 @@ def read_status(run: RunDir) -> RunStatus:
     written = _written(run)
     is_measured = written.status in ("ok", "failed")
     if written.status == "running":
-        if _is_alive(written):
-            return written
-        written = _cut_off(written)
-    if written.status == "partial":
-        return replace(written, reason="; ".join([written.reason or "", *_ways_on(run, written)]).strip("; "))
+        return written if _is_alive(written) else _cut_off(written)
     if not is_measured or written.is_analysed:
         return written
     if _is_alive(written):
         return replace(written, status="running", reason="being analysed")
     go_on = f"measured, but not analysed; go on with: streamgauge analyze {run.location}"
     return replace(written, status=NOT_ANALYSED, reason=go_on)
+
+
+def why_and_what_to_do(run: RunDir, status: RunStatus) -> str:
+    """Of a run in this state: one that ended before its last case did goes on with the command named."""
+    said = [status.reason] if status.reason else []
+    if status.status == "partial":
+        again = f"do it again with: streamgauge run {run.url(run.workload)}"
+        resumed = f"go on with: streamgauge run --resume {run.location}"
+        said.append(resumed if status.can_resume else again)
+        if status.cases and not status.is_analysed:
+            said.append(f"see what was recorded with: streamgauge analyze {run.location}")
+    return "; ".join(said)
 
 
 def in_use(run: RunDir) -> RunStatus | None:
@@ -173,16 +181,6 @@ def _written(run: RunDir) -> RunStatus:
 def _of_old(content: dict[str, Any]) -> dict[str, Any]:
     """Runs of earlier versions do not say where and when their process began."""
     return {"host": "", "pid_started_s": 0.0, "kept_after_s": _KEPT_AFTER_S_OF_OLD, **content}
-
-
-def _ways_on(run: RunDir, status: RunStatus) -> Iterator[str]:
-    """With a run that ended before its last case did."""
-    if status.can_resume:
-        yield f"go on with: streamgauge run --resume {run.location}"
-    else:
-        yield f"do it again with: streamgauge run {run.url(run.workload)}"
-    if status.cases and not status.is_analysed:
-        yield f"see what was recorded with: streamgauge analyze {run.location}"
 
 
 def _cut_off(written: RunStatus) -> RunStatus:

@@ -10,7 +10,7 @@ from streamgauge.core.errors import CorruptRun
 from streamgauge.core.outcomes import Outcome
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.run_tags import tags_of
-from streamgauge.core.status import NOT_ANALYSED, read_status, why_no_report
+from streamgauge.core.status import NOT_ANALYSED, read_status, why_and_what_to_do, why_no_report
 from streamgauge.core.units import format_bytes
 from streamgauge.plan.plan_file import Plan, read_plan
 from streamgauge.report.cause_words import OUTCOME_WORDS
@@ -88,7 +88,7 @@ def listed(run: RunDir) -> Listed:
             run,
             status.status,
             cases=f"{len(status.cases)} of {len(plan.cases)}",
-            why=status.reason or "",
+            why=why_and_what_to_do(run, status),
             target=_target(plan),
             tags=tags,
         )

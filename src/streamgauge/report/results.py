@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from streamgauge.core.errors import CorruptRun
 from streamgauge.core.outcomes import Outcome
 from streamgauge.core.run_dir import RunDir
-from streamgauge.core.status import read_status
+from streamgauge.core.status import read_status, why_and_what_to_do
 from streamgauge.plan.plan_file import read_plan
 from streamgauge.report.case_document import CasesDocument
 from streamgauge.report.case_reading import cases_of
@@ -63,4 +63,6 @@ def _tables(run: RunDir) -> ResultTables:
         if status.status == "ok":
             raise
         # Nothing is broken: there are no results yet, and `runs` says so in the same words.
-        raise CorruptRun(f"{run.location}: {status.status}: {status.reason or error}") from error
+        raise CorruptRun(
+            f"{run.location}: {status.status}: {why_and_what_to_do(run, status) or error}"
+        ) from error
