@@ -48,3 +48,11 @@ def test_it_is_said_what_there_was_none_of(
     monkeypatch.setattr(topics, "_TOPIC_DEADLINE_S", 0.2)
     with pytest.raises(Unreachable, match=words):
         asked(leader).partition_state("t", 0)
+
+
+def test_who_is_asked_in_vain_is_not_asked_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker that stands still keeps its connections, and librdkafka went on asking it."""
+    monkeypatch.setattr(topics, "_SILENT_S", 0.05)
+    found = asked(None)
+    monkeypatch.setattr(found, "_new_admin", lambda: Admin(2))
+    assert found.partition_state("t", 0).leader == "broker-2"

@@ -25,6 +25,8 @@ _TOPIC_DEADLINE_S = 30.0
 _DELETE_DEADLINE_S = 10.0
 _LEADER_LOOK_S = 0.05
 _ANSWER_LOOK_S = 0.5
+_SILENT_S = 3.0
+"""Then another client is asked, which has no connections yet."""
 _ENDS_LOOK_S = 3.0
 """What librdkafka knows of a topic's leaders may be stale for as long as it waits: so it waits shortly."""
 
@@ -172,8 +174,13 @@ class KafkaTopics:
     def _cluster(self, deadline_s: float) -> Any:
         """The cluster as it says it is now."""
         until = time.monotonic() + deadline_s
+        silent_until = time.monotonic() + _SILENT_S
         while True:
             left_s = max(until - time.monotonic(), 0.001)
+            if time.monotonic() > silent_until:
+                # librdkafka goes on asking one whose connection is up: a broker that stands still, say.
+                self._admin = self._new_admin()
+                silent_until += _SILENT_S
             try:
                 return self._admin.list_topics(timeout=min(left_s, _ANSWER_LOOK_S))
             except KafkaException as error:
