@@ -481,7 +481,7 @@ def test_a_limit_is_searched_on_followers(cluster: Cluster) -> None:
     )
     assert done.returncode == 0, done.stderr
     found = document(cluster.folder / "limit")
-    limit, cases = found["limit"], {case["id"]: case for case in found["cases"]}
+    limit, cases = found["limit"], {case["case"]: case for case in found["cases"]}
     assert limit["ending"] in ("found", "all held")
     held = [step for step in limit["steps"] if step["holds"]]
     assert limit["held_per_s"] == max(step["rate_per_s"] for step in held) >= 500
