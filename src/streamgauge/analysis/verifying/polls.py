@@ -40,9 +40,10 @@ def deals_of(marks: pa.Table) -> dict[str, dict[int, Integers]]:
     """By case and consumer, from table `marks`; only of those that came to their end, of which all marks are
     there, and whose library tells."""
     found: dict[str, dict[int, Integers]] = {}
-    ended = {(row["case"], row["number"]) for row in marks.to_pylist() if row["mark"] == DRAINED_MARK}
+    rows = marks.to_pylist()
+    ended = {(row["case"], row["number"]) for row in rows if row["mark"] == DRAINED_MARK}
     dealt: dict[tuple[str, int], list[int]] = {}
-    for row in marks.to_pylist():
+    for row in rows:
         if row["mark"] == DEALT_MARK and (row["case"], row["number"]) in ended:
             dealt.setdefault((row["case"], row["number"]), []).append(row["at_ns"])
     for (case, consumer), times in dealt.items():
