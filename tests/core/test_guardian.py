@@ -11,8 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from streamgauge.core.guardian import MARK_VARIABLE, without_mark
+from streamgauge.core.guardian import MARK_VARIABLE, mark, without_mark
 from streamgauge.core.guardian_process import marked
+from streamgauge.core.other_guardians import wait_until_seen_to
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.process
@@ -110,6 +111,28 @@ def test_what_was_promised_is_done_by_the_guardian_only_if_it_was_not_done(tmp_p
     wait_for(lambda: not list(place.iterdir()), 30)
     assert files[1].read_text() == "yes"
     assert not files[0].exists()
+
+
+def test_who_takes_up_what_a_killed_one_had_begun_waits_for_its_guardian(tmp_path: Path) -> None:
+    (tmp_path / "promised.py").write_text("import time; time.sleep(1)\n" + PROMISED)
+    file = tmp_path / "done"
+    code = GUARDED + "\n".join(
+        [
+            "from streamgauge.core.guardian import mark",
+            "print(mark(), flush=True)",
+            f"promise('promised', {{'file': {str(file)!r}, 'words': 'yes'}})",
+            "os.kill(os.getpid(), 9)",
+        ]
+    )
+    place = tmp_path / "temporary"
+    place.mkdir()
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    with started(code, place, PYTHONPATH=path) as process:
+        [other] = said(process)
+    assert not wait_until_seen_to(other, deadline_s=0)
+    assert wait_until_seen_to(other)
+    assert file.read_text() == "yes"
+    assert wait_until_seen_to(mark(), deadline_s=0), "nobody waits for the end of its own command"
 
 
 def test_the_next_one_sees_to_what_was_left_when_the_guardian_was_killed_too(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from streamgauge.core.errors import BadInput
+from streamgauge.core.guardian import mark
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, read_status, write_status
 from streamgauge.launch.run_records import RunRecords
@@ -103,3 +105,23 @@ def test_how_much_a_kill_may_cost_is_said_by_where_the_run_is(
     monkeypatch.setattr(RunDir, "is_quick", False)
     RunRecords.new(run, "local[2]")
     assert read_status(run).kept_after_s == 10.0
+
+
+def test_nobody_goes_on_while_the_guardian_of_the_killed_run_is_at_it(
+    run: RunDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It deletes the topics of the case that was cut off, and the case that is done again has the same."""
+    asked: list[str] = []
+
+    def never_ends(mark: str) -> bool:
+        asked.append(mark)
+        return False
+
+    monkeypatch.setattr("streamgauge.launch.run_records.wait_until_seen_to", never_ends)
+    before = read_status(run)
+    assert before.mark == mark()
+    write_status(run, replace(before, mark="other"))
+    with pytest.raises(BadInput, match="try again in a minute"):
+        RunRecords.resumed(run, "local[2]", EVENT_TABLES)
+    assert asked == ["other"]
+    assert read_status(run).cases == before.cases, "nothing of it is touched"

@@ -63,6 +63,12 @@ def own_mark() -> None:
     os.environ.pop(MARK_VARIABLE, None)
 
 
+def mark() -> str:
+    """Of the command that this process is, or is a part of."""
+    guard()
+    return os.environ[MARK_VARIABLE]
+
+
 def temporary_folder() -> Path:
     """Where everything temporary goes: gone when the command is."""
     guard()

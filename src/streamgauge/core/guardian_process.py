@@ -53,11 +53,12 @@ def _hear(line: str, promises: dict[str, dict[str, Any]]) -> None:
 def see_to_abandoned(parent: Path, grace_s: float) -> None:
     """What others left whose guardian was killed as well."""
     from streamgauge.core.guardian import FOLDER_PREFIX
+    from streamgauge.core.other_guardians import has_guardian
     from streamgauge.core.scratch import abandoned
 
     for folder in abandoned(FOLDER_PREFIX, parent):
         mark = folder.name.removeprefix(FOLDER_PREFIX)
-        if not _has_guardian(mark):
+        if not has_guardian(mark):
             end_marked(mark, grace_s)
             remove_folders(mark, folder)
 
@@ -99,13 +100,6 @@ def marked(mark: str) -> list[psutil.Process]:
         except (psutil.Error, OSError):
             continue  # somebody else's, or gone
     return found
-
-
-def _has_guardian(mark: str) -> bool:
-    """One that is still at it."""
-    import psutil
-
-    return any(mark in (process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"]))
 
 
 def _send(process: psutil.Process, number: int) -> None:

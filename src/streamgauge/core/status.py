@@ -63,6 +63,8 @@ class RunStatus:
     host: str = field(default_factory=socket.gethostname)
     pid_started_s: float = field(default_factory=own_start_s)
     """Process ids are used again; with the start they are not."""
+    mark: str = ""
+    """Of the command that measures it, by which its guardian is known."""
     stages_s: dict[str, float] = field(default_factory=dict)
     """How long each stage took, by its name in `core.stages`."""
     is_reported: bool = True

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from streamgauge.core.environment import describe_machine
 from streamgauge.core.errors import BadInput
+from streamgauge.core.guardian import mark
+from streamgauge.core.other_guardians import wait_until_seen_to
 from streamgauge.core.run_dir import RunDir
 from streamgauge.core.status import CaseStatus, RunStatus, kept_after_s, read_status, write_status
 from streamgauge.launch.target_system import TargetSystem
@@ -22,6 +25,7 @@ class RunRecords:
         self._run, self._environment, self.status = run, environment, status
         self._left_topics: dict[str, list[str]] = {}
         status.kept_after_s = kept_after_s(run)
+        status.mark = mark()
         self._write()
 
     @classmethod
@@ -36,6 +40,7 @@ class RunRecords:
         before = read_status(run)
         if before.status == "running":
             raise BadInput(f"{run.location}: is still running, in process {before.pid}; end that first")
+        _wait_for_the_end(run, before)
         finished = {case: status for case, status in before.cases.items() if status.is_finished}
         begun = {case: status for case, status in before.cases.items() if case not in finished}
         _drop_events(run, begun, event_tables)
@@ -116,6 +121,16 @@ class RunRecords:
     def _write(self) -> None:
         write_status(self._run, self.status)
         self._run.write_json(self._run.environment, self._environment)
+
+
+def _wait_for_the_end(run: RunDir, before: RunStatus) -> None:
+    """The guardian of a killed run deletes the topics that the run had promised to delete, and the case that
+    is done again has topics of the same names."""
+    is_here = before.host in ("", socket.gethostname())
+    if before.mark and is_here and not wait_until_seen_to(before.mark):
+        raise BadInput(
+            f"{run.location}: what it left when it was killed is still being ended; try again in a minute"
+        )
 
 
 def _drop_events(run: RunDir, cases: Iterable[str], tables: Iterable[Table]) -> None:
