@@ -28,7 +28,7 @@ from streamgauge.systems.redis_server import redis_program
 from streamgauge.testing.machines.bed import why_no_machines
 from tests.cli.streamgauge_command import Streamgauge, in_process
 from tests.light_java import LIGHT_JAVA
-from tests.scheduling import give_second_tries, heaviest_first
+from tests.scheduling import forget_what_failed, give_second_tries, heaviest_first
 from tests.shared_spark import shared_spark
 
 _JAVA_DEADLINE_S = 30.0
@@ -92,6 +92,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     heaviest_first(items)
     if config.getoption("--second-tries"):
         give_second_tries(items)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    forget_what_failed(item)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -7,6 +7,7 @@ of one process may be the longest of all, and the others have nothing to do mean
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, cast
 
 import pytest
 
@@ -112,6 +113,17 @@ def give_second_tries(items: Iterable[pytest.Item]) -> None:
     for item in items:
         if is_at_the_mercy_of_the_machine(item):
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def forget_what_failed(item: pytest.Item) -> None:
+    """Before a second try: what the tests of this file share is made anew, for it may be what failed."""
+    if getattr(item, "execution_count", 1) < 2 or not isinstance(item, pytest.Function):
+        return
+    own_file, request = item.nodeid.partition("::")[0], cast(Any, item._request)
+    for definitions in item._fixtureinfo.name2fixturedefs.values():
+        for definition in definitions:
+            if definition.baseid == own_file and definition.scope == "module":
+                definition.finish(request)
 
 
 def is_at_the_mercy_of_the_machine(item: pytest.Item) -> bool:

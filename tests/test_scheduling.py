@@ -36,10 +36,29 @@ def test_that_hangs_at_first():
 def test_that_is_broken(): assert False
 
 def test_of_a_unit(): once("unit")
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    made = pathlib.Path(__file__).with_name("made")
+    made.write_text(made.read_text() + "x" if made.exists() else "x")
+    yield made.read_text()
+    pathlib.Path(__file__).with_name("ended").write_text(made.read_text())
+
+@pytest.fixture(scope="module")
+def made_of_it(shared): return shared * 2
+
+@pytest.mark.broker
+def test_of_what_is_shared(made_of_it):
+    assert made_of_it == "xxxx", "as it was made the second time"
+
+@pytest.mark.broker
+def test_after_it(shared, made_of_it):
+    assert (shared, made_of_it) == ("xx", "xxxx")
+    assert pathlib.Path(__file__).with_name("ended").read_text() == "x", "the first was ended well"
 '''
 
 CONFTEST = """
-from tests.scheduling import give_second_tries, heaviest_first
+from tests.scheduling import forget_what_failed, give_second_tries, heaviest_first
 
 def pytest_configure(config):
     for name in ("broker", "spark", "process"):
@@ -48,6 +67,9 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     give_second_tries(items)
     heaviest_first(items)
+
+def pytest_runtest_setup(item):
+    forget_what_failed(item)
 """
 
 
@@ -76,6 +98,7 @@ def test_who_needs_processes_gets_a_second_try_which_is_listed(tmp_path: Path) -
         "RERUN test_some.py::test_that_hangs_at_first",
         "RERUN test_some.py::test_that_is_broken",
         "RERUN test_some.py::test_with_a_broker",
+        "RERUN test_some.py::test_of_what_is_shared",
     }
 
 
