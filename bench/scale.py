@@ -25,9 +25,11 @@ from streamgauge.launch.shared_secret import SECRET_VARIABLE
 from streamgauge.launch.spark_session import spark_session
 
 FIGURES = Path(__file__).parent / "scale_figures.json"
+_ON_SPARK = (25_000_000, 30_000_000, 40_000_000, 50_000_000, 70_000_000, 100_000_000)
+"""A line goes through them: three points would leave a billion anywhere."""
 SIZES: dict[str, tuple[int, ...]] = {
-    "analysis": (1_000_000, 3_000_000, 10_000_000, 30_000_000, 50_000_000, 100_000_000),
-    "packed": (3_000_000, 10_000_000, 30_000_000, 50_000_000, 100_000_000),
+    "analysis": (1_000_000, 3_000_000, 10_000_000, *_ON_SPARK),
+    "packed": (3_000_000, 10_000_000, *_ON_SPARK),
     "threshold": (1_500_000, 1_900_000, 2_100_000, 2_500_000, 19_000_000, 21_000_000),
     "producers": (1, 16, 24, 25, 32, 64),
     "workers": (1, 2, 4),
@@ -38,8 +40,8 @@ SIZES: dict[str, tuple[int, ...]] = {
 """Messages; messages of many producers; messages around those from which on threads, and then Spark, take
 over; producers; processes on this machine; agents; cases; hosts."""
 MINUTES = {
-    "analysis": 6,
-    "packed": 10,
+    "analysis": 7,
+    "packed": 12,
     "threshold": 3,
     "producers": 3,
     "workers": 3,

@@ -36,7 +36,7 @@ from tests.analysis.joining.random_events import random_cases
 from tests.analysis.recorded import CaseEvents, Recorded
 from tests.proof import tries
 
-TINY = Cutting(block=2, rows=4, most_rows=1 << 40, most_read=1e9)
+TINY = Cutting(block=2, rows=4, most_rows=1 << 40, most_read=1e9, most_buckets=5)
 """Every few messages another piece, so that every boundary is met."""
 _ROWS_A_GROUP = 3
 

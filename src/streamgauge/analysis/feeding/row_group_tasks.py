@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,7 +17,7 @@ from streamgauge.analysis.feeding.fed import (
     to_be_added,
 )
 from streamgauge.analysis.feeding.here import feed_here
-from streamgauge.analysis.feeding.leg_tasks import ROWS_A_GROUP, LegTables
+from streamgauge.analysis.feeding.leg_tasks import ROWS_A_GROUP, BucketFile, LegTables, leg_pieces
 from streamgauge.analysis.feeding.slice_work import SliceWork, joined_slice, slice_work, surveyed
 from streamgauge.analysis.feeding.slices import USUAL, Cutting, RowGroup, Slice
 from streamgauge.analysis.feeding.tasks import Tasks
@@ -34,11 +35,19 @@ from streamgauge.core.errors import StreamgaugeError
 from streamgauge.core.run_dir import RunDir
 from streamgauge.plan.plan_file import Plan
 from streamgauge.tables.events import RECEIVES, SENDS
-from streamgauge.tables.results import LEGS, MESSAGES
+from streamgauge.tables.results import MESSAGES
 
 BUCKETS_FOLDER, CELLS_FOLDER = "results/_buckets", "results/_cells"
 MOST_DAMAGE = 200_000
 """Damaged places up to here are taken to the driver, and from there to every task."""
+
+
+class _Left(NamedTuple):
+    """What a slice leaves beside its files."""
+
+    strays: pa.Table
+    claimed: pa.Table
+    buckets: BucketFile
 
 
 def survey_by_tasks(
@@ -84,23 +93,21 @@ def feed_by_tasks(
     work = slice_work(slices, facts, survey, cutting.block)
     location = run.location
 
-    def each(given: Iterable[list[tuple[int, SliceWork]]]) -> Iterator[tuple[pa.Table, pa.Table]]:
+    def each(given: Iterable[list[tuple[int, SliceWork]]]) -> Iterator[_Left]:
         here = RunDir(location)
         for number, one in (numbered for task in given for numbered in task):
             found = joined_slice(here, one)
             _write(here, here.result(MESSAGES.name), number, found.messages)
-            _write(here, BUCKETS_FOLDER, number, found.buckets, ROWS_A_GROUP)
+            file = _write(here, BUCKETS_FOLDER, number, found.buckets, ROWS_A_GROUP)
             _write(here, CELLS_FOLDER, number, found.cells)
-            yield found.strays, found.claimed
+            yield _Left(found.strays, found.claimed, BucketFile.of(file, found.buckets))
 
     left = tasks(each, work, lambda one: one.place.rows)
-    strays, claimed = (
-        pa.concat_tables([schema.empty_table(), *tables])
-        for schema, tables in zip(
-            (STRAYS, CLAIMED), zip(*left, strict=True) if left else ((), ()), strict=True
-        )
-    )
-    legs = tasks(LegTables(location, list(run.list_files(BUCKETS_FOLDER))), LEGS, lambda _: 1)
+    strays = pa.concat_tables([STRAYS.empty_table(), *(one.strays for one in left)])
+    claimed = pa.concat_tables([CLAIMED.empty_table(), *(one.claimed for one in left)])
+    files = sorted(one.buckets for one in left)
+    pieces = leg_pieces(files, cutting.most_buckets)
+    legs = tasks(LegTables(location, cutting.most_buckets), pieces, lambda piece: piece.rows)
     latencies, histograms = zip(*legs, strict=True)
     fed = Fed(
         starts_of(survey, facts),
@@ -159,5 +166,7 @@ def _to_be_added(run: RunDir, rolled_to: Mapping[str, int]) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def _write(run: RunDir, folder: str, number: int, content: pa.Table, rows_a_group: int | None = None) -> None:
-    write_packed(run, f"{folder}/part-{number:05d}.parquet", content, rows_a_group)
+def _write(run: RunDir, folder: str, number: int, content: pa.Table, rows_a_group: int | None = None) -> str:
+    path = f"{folder}/part-{number:05d}.parquet"
+    write_packed(run, path, content, rows_a_group)
+    return path

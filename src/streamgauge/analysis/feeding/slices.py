@@ -32,6 +32,8 @@ class Cutting:
     """Sends and receives of a piece: what a task can hold in memory."""
     most_read: float = 2.0
     """How often a row may be read, on average."""
+    most_buckets: int = 1_000_000
+    """Of a leg, that a task holds at once."""
 
     def width(self, producers: int, sends: int) -> int:
         """How many sequences make a piece of a case with so many producers and sends."""
