@@ -141,10 +141,10 @@ def _analyze_messages(
         clocks=write_rows(run, results.CLOCKS, clocks(moments)),
     )
     found_beside = Beside(compression_ratios(run, plan), noise_floors_ms(run, plan))
-    judged = verdicts(case_figures(plan, read_status(run), tables, found_beside))
+    verified = verify(run, plan, of_messages(found), rolled)
+    judged = verdicts(case_figures(plan, read_status(run), tables, found_beside), verified.by_case)
     for table, rows in zip((results.VERDICTS, results.CAUSES), judged, strict=True):
         write_rows(run, table, pa.Table.from_pylist(rows, schema=table.arrow_schema()))
-    verified = verify(run, plan, of_messages(found), rolled)
     fault_figures(run, plan, fed.starts_ns, verified.written_again)
 
 

@@ -8,28 +8,33 @@ measurement, but it is marked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from streamgauge.analysis.bottleneck import SCHEDULE_LAG_MS, Pressure, bottleneck
 from streamgauge.analysis.cause_rows import cause_rows
 from streamgauge.analysis.integrity import FATAL, integrity
 from streamgauge.analysis.validity import Judged, validity
+from streamgauge.core.findings import CaseVerification
 from streamgauge.core.verdicts import Cause, CauseCode, Limit, cause
 
 Row = dict[str, Any]
+
+_NOT_VERIFIED: Mapping[str, CaseVerification] = {}
 
 RATE_HELD = 0.99
 """Share of the wanted rate below which a case has missed it."""
 
 
-def verdicts(figures: Iterable[Row]) -> tuple[list[Row], list[Row]]:
-    """Rows of table `verdicts` and of table `causes`."""
+def verdicts(
+    figures: Iterable[Row], verified: Mapping[str, CaseVerification] = _NOT_VERIFIED
+) -> tuple[list[Row], list[Row]]:
+    """Rows of table `verdicts` and of table `causes`; `verified` by case."""
     judged: list[Row] = []
     causes: list[Row] = []
     for row in figures:
         has = {"has_consumers": row["consumers"] > 0, "has_completions": row["has_completions"]}
-        accounted, faults = integrity(row, **has)
+        accounted, faults = integrity(row, verified=verified.get(row["case"]), **has)
         wanted_per_s = _wanted_per_s(row)
         missed = missed_rate(row, wanted_per_s)
         limit, why = bottleneck(_pressure(row, missed))

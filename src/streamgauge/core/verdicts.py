@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Integrity(StrEnum):
-    """The worst that became of any message; the causes have the others."""
+    """The worst that became of any message, or of the log; the causes have the others."""
 
     OK = "ok"
     LOST = "lost"
@@ -22,6 +22,7 @@ class Integrity(StrEnum):
     FAILED = "failed"
     NO_OUTCOME = "no_outcome"
     UNEXPECTED = "unexpected"
+    INCONSISTENT = "inconsistent"
     DUPLICATE = "duplicate"
     OUT_OF_ORDER = "out_of_order"
     NOT_CHECKED = "not_checked"
@@ -48,11 +49,14 @@ class CauseCode(StrEnum):
     # Integrity: each with the number of messages.
     LOST_WRITE = "lost_write"
     UNSEEN = "unseen"
+    CUT_BACK = "cut_back"
     NOT_ARRIVED = "not_arrived"
     CORRUPT = "corrupt"
     FAILED = "failed"
     NO_OUTCOME = "no_outcome"
     UNEXPECTED = "unexpected"
+    ABORTED_READ = "aborted_read"
+    INCONSISTENT_OFFSETS = "inconsistent_offsets"
     DUPLICATE = "duplicate"
     OUT_OF_ORDER = "out_of_order"
     MISSING = "missing"
@@ -160,6 +164,7 @@ _INTEGRITY_ORDER = (
     Integrity.FAILED,
     Integrity.NO_OUTCOME,
     Integrity.UNEXPECTED,
+    Integrity.INCONSISTENT,
     Integrity.DUPLICATE,
     Integrity.OUT_OF_ORDER,
     Integrity.NOT_CHECKED,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
+import pyarrow.parquet as pq
 import pytest
 
 from streamgauge.analysis.feeding.event_files import checked_events
 from streamgauge.analysis.feeding.here import feed_here
+from streamgauge.analysis.pipeline import analyze_with
 from streamgauge.analysis.verifying import fates, log_places
 from streamgauge.analysis.verifying.verify import undecided, verify
 from streamgauge.core.findings import FindingKind, Question, Verification
@@ -17,6 +20,7 @@ from streamgauge.core.status import CaseStatus
 from streamgauge.drivers.kafka.driver import ClientSettings
 from streamgauge.plan.plan_file import read_plan
 from streamgauge.tables import events
+from streamgauge.tables.results import CAUSES
 from tests.analysis.recorded import SECOND, START_NS, CaseEvents, Recorded
 from tests.analysis.verifying.logs import (
     CLEAN,
@@ -43,6 +47,10 @@ def verified(run: Recorded) -> Verification:
     return verify(run.run, plan, groups).found
 
 
+def _no_spark() -> NoReturn:
+    raise AssertionError("so little needs no Spark")
+
+
 def recorded(
     folder: Path, *cases: CaseEvents, rows_a_group: int | None = None, idempotent: bool = True
 ) -> Recorded:
@@ -53,6 +61,24 @@ def recorded(
     told = {"producer": {"enable.idempotence": idempotent}}
     run.run.write_json(run.run.environment, {"clients": {"t": told}})
     return run
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.__name__)
+def test_no_defect_leaves_a_case_with_all_accounted_for(
+    defect: Callable[[MadeLog], Planted], tmp_path: Path
+) -> None:
+    log = clean_log("1", 1001)
+    defect(log)
+    run = recorded(tmp_path, log.events(), clean_log("2", 1002).events()).run
+    analyze_with(_no_spark, run)
+    causes = pq.read_table(run.url(run.result(CAUSES.name))).to_pylist()
+    found, clean = (
+        {row["code"] for row in causes if row["case"] == case and row["verdict"] == "integrity"}
+        for case in ("001", "002")
+    )
+    of_producers = {"failed", "no_outcome"}
+    assert clean <= of_producers, "what was said to have failed, or was never heard of, is no defect"
+    assert found - of_producers
 
 
 @pytest.mark.proof

@@ -21,6 +21,7 @@ from streamgauge.analysis.joining.groups import Integers
 from streamgauge.analysis.message_rows import messages_of
 from streamgauge.analysis.rolling.late_copies import is_of_rolled_up, late_copies
 from streamgauge.analysis.storage import read_few_events
+from streamgauge.analysis.verifying.beside import beside, one_ahead
 from streamgauge.analysis.verifying.copies import COPIED, Copies, sort_out
 from streamgauge.analysis.verifying.fates import LOOKED_AT, Fates
 from streamgauge.analysis.verifying.log_places import LogPlaces, check_places
@@ -52,6 +53,10 @@ class Verified(NamedTuple):
     written_again: Mapping[str, Integers]
     """By case the sorted keys of messages at more than one offset, one for each copy."""
 
+    @property
+    def by_case(self) -> dict[str, CaseVerification]:
+        return {case.case: case for case in self.found.cases}
+
 
 def verify(
     run: RunDir, plan: Plan, groups: Sequence[RowGroup], rolled: Mapping[str, RollUp] = NOTHING_ROLLED
@@ -66,7 +71,7 @@ def verify(
         promises = promises_of(noted, case, ended.get(case.id))
         polls = Polls(deals.get(case.id, NO_DEALS))
         logs[case.id] = _Log(run, case, own.get(case.id, []), promises, rolled.get(case.id), polls)
-    for part in messages_of(run, LOOKED_AT, with_rolled_up=False):
+    for part in one_ahead(messages_of(run, LOOKED_AT, with_rolled_up=False)):
         for name, rows in rows_by_case(part):
             logs[name].fates.add(rows)
     found = Verification(
@@ -94,12 +99,11 @@ class _Log:
         self._rolled = rolled
         self._late = late_copies(rolled, self._records(COPIED))
         self._polls = polls
-        for part in self._records(POLLED):
-            self._polls.add(part)
         room = run.local("results") if run.is_local else None
         self._places = LogPlaces()
-        if promises.has_log:
-            self._places = check_places(groups, self._read, rolled=rolled, room=room)
+        with beside(map(polls.add, self._records(POLLED)), sum(group.rows for group in groups)):
+            if promises.has_log:
+                self._places = check_places(groups, self._read, rolled=rolled, room=room)
         self.fates = Fates(case, self._polls, self._places.unread, is_whole=promises.is_whole)
 
     def _records(self, columns: list[str]) -> Iterator[pa.Table]:
