@@ -74,6 +74,7 @@ def check_places(
         for number in range(len(stretches)):
             acked, taken = rows_of(SENDS.name, number), rows_of(RECEIVES.name, number)
             if rolled is not None:
+                found.cut_back_count += _taken_from_rolled_up(rolled, acked)
                 acked, taken = _with_rolled_up(rolled, acked, taken)
             unread.append(_compare(found, acked, taken))
     kept = np.concatenate([np.zeros(0, np.int64), *unread])
@@ -155,6 +156,13 @@ def _with_rolled_up(rolled: RollUp, acked: Rows, read: Rows) -> tuple[Rows, Rows
         for own in (acked.picked(where(acked)), again.picked(where(again)))
     ]
     return acked, Rows.joined([*ghosts, again])
+
+
+def _taken_from_rolled_up(rolled: RollUp, acked: Rows) -> int:
+    """Places of messages that were rolled up, at which others were acknowledged, too: of those the acks that
+    are left tell nothing."""
+    taken = acked.picked(rolled.gone_places.hold([acked.topic, acked.partition], acked.offset))
+    return group_rows([taken.topic, taken.partition, taken.offset]).count if len(taken.key) else 0
 
 
 def _compare(found: LogPlaces, acked: Rows, read: Rows) -> Integers:
