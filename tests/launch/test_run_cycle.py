@@ -107,7 +107,7 @@ def test_a_dead_agent_ends_the_run_at_once_with_what_was_recorded(
     manifest = json.loads((run / "events" / "manifests" / f"001-{survivor}.json").read_text())
     assert manifest["outcome"] == "stopped"
     assert sum(manifest["counts"].values()) > 1000
-    wait_for(lambda: not agents_and_brokers(run), 15)
+    wait_for(lambda: not agents_and_brokers(run), 60)
     # What was recorded can be analysed and shown.
     assert in_process("analyze", run).returncode == 0
     document = json.loads(in_process("results", run, "--json").stdout)
