@@ -24,7 +24,6 @@ _INTEGRITY_TONES = {
     Integrity.DUPLICATE: Tone.WARN,
     Integrity.OUT_OF_ORDER: Tone.WARN,
     Integrity.UNEXPECTED: Tone.WARN,
-    Integrity.INCONSISTENT: Tone.BAD,
     Integrity.NO_OUTCOME: Tone.WARN,
     Integrity.NOT_CHECKED: Tone.QUIET,
     Integrity.NOT_MEASURED: Tone.QUIET,
